@@ -12,10 +12,15 @@
 // it shares with others whole, and its proportional one (Pss), of which each sharer counts its
 // part: the sizes of n processes add up to n times the mean Pss.
 //
+// Beside the times stands the processor time that a rank has taken by each moment, and that of the
+// whole job, with its launcher. It depends much less than the times on what else the machine does.
+//
 // # Limits
 //
-// One machine; with more processes than cores the times contain the scheduler's work. The
-// launcher's own memory isn't counted, nor shared memory that no process has touched.
+// With more processes than cores the times contain the scheduler's work. The launcher's own memory
+// isn't counted, nor shared memory that no process has touched. On several hosts the times are
+// right as far as the hosts' clocks agree, and the processor time of the whole job is that of this
+// host alone.
 package startup
 
 import (
@@ -46,7 +51,11 @@ type Job struct {
 	// When the last process was in main, past MPI_Init and past a barrier, and when the launcher
 	// had ended: since before the launcher was started.
 	InMain, Initialized, Started, Ended time.Duration
-	Rss, Pss                            float64 // bytes, mean of its processes
+	// Processor time by the same moments: the first three are means of the processes; CPU is that
+	// of the launcher and all that it has waited for.
+	InMainCPU, InitializedCPU, StartedCPU, CPU time.Duration
+
+	Rss, Pss float64 // bytes, mean of its processes
 	// Phases are those of the launcher, nil if it tells none.
 	Phases *Phases
 }
@@ -92,6 +101,9 @@ func Run(ctx context.Context, l peers.Library, program string, procs int, hosts 
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	j := Job{Ended: time.Since(begin)}
+	if s := cmd.ProcessState; s != nil {
+		j.CPU = s.UserTime() + s.SystemTime()
+	}
 	if err != nil {
 		return j, fmt.Errorf("%s, %d processes: %w: %s", l.Name, procs, errors.Join(err, ctx.Err()), strings.TrimSpace(stderr.String()))
 	}
@@ -129,15 +141,17 @@ func readPhases(file string, begin time.Time) (*Phases, error) {
 
 // read takes what the program prints.
 func (j *Job) read(out string) error {
-	var ns [3]int64
-	if n, err := fmt.Sscan(out, &ns[0], &ns[1], &ns[2], &j.Rss, &j.Pss); n != 5 {
+	var ns [6]int64
+	if n, err := fmt.Sscan(out, &ns[0], &ns[1], &ns[2], &ns[3], &ns[4], &ns[5], &j.Rss, &j.Pss); n != 8 {
 		return fmt.Errorf("the program printed %.100q: %w", out, err)
 	}
 	j.InMain, j.Initialized, j.Started = time.Duration(ns[0]), time.Duration(ns[1]), time.Duration(ns[2])
+	j.InMainCPU, j.InitializedCPU, j.StartedCPU = time.Duration(ns[3]), time.Duration(ns[4]), time.Duration(ns[5])
 	moments := []time.Duration{0, j.InMain, j.Initialized, j.Started, j.Ended}
-	if !slices.IsSorted(moments) || j.InMain == 0 || j.Pss <= 0 || j.Pss > j.Rss {
-		return fmt.Errorf("these figures can't be: in main after %v, past MPI_Init after %v, started after %v of %v, %.0f bytes resident, %.0f in proportion",
-			j.InMain, j.Initialized, j.Started, j.Ended, j.Rss, j.Pss)
+	spent := []time.Duration{0, j.InMainCPU, j.InitializedCPU, j.StartedCPU}
+	if !slices.IsSorted(moments) || !slices.IsSorted(spent) || j.InMain == 0 || j.InMainCPU == 0 || j.Pss <= 0 || j.Pss > j.Rss {
+		return fmt.Errorf("these figures can't be: in main after %v, past MPI_Init after %v, started after %v of %v, with %v, %v and %v of a processor, %.0f bytes resident, %.0f in proportion",
+			j.InMain, j.Initialized, j.Started, j.Ended, j.InMainCPU, j.InitializedCPU, j.StartedCPU, j.Rss, j.Pss)
 	}
 	return nil
 }

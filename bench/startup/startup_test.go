@@ -29,20 +29,21 @@ func TestRun(t *testing.T) {
 echo "{\"start\": \"$(date +%Y-%m-%dT%H:%M:%S.%NZ -u)\", \"connect_s\": 1e-6, \"agents_s\": 2e-6}" >"$5"
 "$6" "$7"`)
 	l := peers.Library{Name: "some", Exec: []string{launcher}, Hosts: "--host", Report: "--report"}
-	j, err := Run(context.Background(), l, script("good", `echo 1000 2000 $(( $(date +%s%N) - $1 )) 8192 4096`), 5, "a,b")
+	j, err := Run(context.Background(), l, script("good", `echo 1000 2000 $(( $(date +%s%N) - $1 )) 10 20 20 8192 4096`), 5, "a,b")
 	if p := j.Phases; p == nil || p.Connected != time.Microsecond || p.Agents != 2*time.Microsecond || p.Forked <= 0 || p.Forked > j.Ended {
 		t.Errorf("%+v", p)
 	}
-	if err != nil || j.Rss != 8192 || j.Pss != 4096 || j.Started > j.Ended || j.InMain != time.Microsecond || j.Initialized != 2*time.Microsecond || j.Started <= j.Initialized || j.Ended > time.Minute {
+	if err != nil || j.Rss != 8192 || j.Pss != 4096 || j.Started > j.Ended || j.InMain != time.Microsecond || j.Initialized != 2*time.Microsecond || j.InMainCPU != 10 || j.StartedCPU != 20 || j.CPU <= 0 || j.Started <= j.Initialized || j.Ended > time.Minute {
 		t.Errorf("%+v, %v", j, err)
 	}
 	for text, want := range map[string]string{
-		"echo no numbers":                 "printed",
-		"echo 1 2 3":                      "printed",
-		"echo 1 2 3 4 5":                  "can't be", // more in proportion than resident
-		"echo 1 2 999999999999999999 4 3": "can't be", // started after its end
-		"echo 2 1 3 5 4":                  "can't be", // past MPI_Init before main
-		"echo late >&2; exit 3":           "late",
+		"echo no numbers":                       "printed",
+		"echo 1 2 3":                            "printed",
+		"echo 1 2 3 1 1 1 4 5":                  "can't be", // more in proportion than resident
+		"echo 1 2 999999999999999999 1 1 1 4 3": "can't be", // started after its end
+		"echo 2 1 3 1 1 1 5 4":                  "can't be", // past MPI_Init before main
+		"echo 1 2 3 1 3 2 5 4":                  "can't be", // processor time was given back
+		"echo late >&2; exit 3":                 "late",
 	} {
 		if _, err := Run(context.Background(), l, script("bad", text), 5, "a,b"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)

@@ -1,11 +1,16 @@
 package test
 
 import (
+	"encoding/csv"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"banyan/internal/job/env"
 )
 
 // tool is the path of an installed command.
@@ -26,6 +31,36 @@ func TestBenchStartup(t *testing.T) {
 	o := run(t, tool("banyan"), "bench", "startup", "--procs", "1,3", "--rounds", "1", "--format", "csv")
 	if o.code != 0 || !strings.Contains(o.stdout, "\nbanyan,1,") || !strings.Contains(o.stdout, "\nbanyan,3,") {
 		t.Error(o)
+	}
+}
+
+// "banyan bench startup" tells the phases of a start on several hosts. A script in place of ssh
+// takes this machine for all of them.
+func TestBenchStartupOnHosts(t *testing.T) {
+	ssh := filepath.Join(t.TempDir(), "ssh")
+	if err := os.WriteFile(ssh, []byte("for last; do :; done\nexec sh -c \"$last\"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(env.SSH, "sh "+ssh)
+	o := run(t, tool("banyan"), "bench", "startup", "--library", "banyan", "--host", "a,b", "--procs", "4", "--rounds", "1", "--format", "csv")
+	if o.code != 0 {
+		t.Fatal(o)
+	}
+	rows, err := csv.NewReader(strings.NewReader(o.stdout)).ReadAll()
+	if err != nil || len(rows) != 2 {
+		t.Fatalf("%v: %s", err, o.stdout)
+	}
+	before := 0.0
+	for _, phase := range []string{"connect_ms", "agents_ms", "forked_ms", "in_main_ms", "init_ms", "started_ms", "ended_ms"} {
+		i := slices.Index(rows[0], phase)
+		if i < 0 {
+			t.Fatalf("no %s in %v", phase, rows[0])
+		}
+		at, err := strconv.ParseFloat(rows[1][i], 64)
+		if err != nil || at <= before && phase != "in_main_ms" { // it may be in main before the last was forked
+			t.Errorf("%s is %q, after %v", phase, rows[1][i], before)
+		}
+		before = max(before, at)
 	}
 }
 

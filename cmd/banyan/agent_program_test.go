@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -119,12 +120,17 @@ func TestAgentIsTold(t *testing.T) {
 // child is the one process that a process has started.
 func child(t *testing.T, of int) int {
 	t.Helper()
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", of))
+	// Whichever of its threads has started it.
+	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", of))
 	var pid int
-	if n, _ := fmt.Sscan(string(b), &pid); n != 1 {
-		t.Fatalf("children of %d: %q, %v", of, b, err)
+	for _, list := range lists {
+		b, _ := os.ReadFile(list)
+		if n, _ := fmt.Sscan(string(b), &pid); n == 1 {
+			return pid
+		}
 	}
-	return pid
+	t.Fatalf("process %d has no children: %q, %v", of, lists, err)
+	return 0
 }
 
 // gone waits until there is no such process.

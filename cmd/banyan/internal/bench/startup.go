@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"time"
@@ -17,6 +18,7 @@ import (
 type startupFlags struct {
 	procs  []int
 	hosts  string
+	dir    string
 	only   []string
 	rounds int
 	format table.Format
@@ -34,14 +36,19 @@ past MPI_Init and a barrier; it has ended when its launcher has. in_main_ms and 
 the start: the last rank is in main (all are forked and have loaded the library), and past
 MPI_Init (they have found each other by PMI). Banyan's launcher tells more: with --host,
 connect_ms and agents_ms are until all other hosts had answered, and until their agents had
-come; forked_ms is until all processes were forked.
+come; forked_ms is until all processes were forked. The hosts' clocks must agree.
+
+A rank has taken main_cpu_ms of a processor by main, init_cpu_ms by the end of MPI_Init, and
+started_cpu_ms by that of the barrier, mean of the ranks; job_cpu_ms is what the launcher and
+all of its processes on this machine have taken to the end of the job. These depend little on
+what else the machine does.
 
 The memory is that of an idle rank 0.3 s later, in MiB, mean of the ranks: resident (what ranks
 share counts for each of them) and in proportion (each counts its part, so that n ranks take n
 times as much together).`,
 		Example: `  banyan bench startup
   banyan bench startup --library banyan --procs 256,1024 --rounds 3
-  banyan bench startup --host h0,h1,h2,h3 --procs 16
+  banyan bench startup --library banyan --host h0,h1,h2,h3 --procs 16 --dir ~
   banyan bench startup --procs 64 --rounds 20 --format csv`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
@@ -49,6 +56,7 @@ times as much together).`,
 	flags := cmd.Flags()
 	flags.IntSliceVar(&f.procs, "procs", []int{1, 2, 16, 64}, "numbers of processes")
 	flags.StringVar(&f.hosts, "host", "", "start on these `HOSTS`, as h0:4,h1:4 or h0,h1 (default: this one)")
+	flags.StringVar(&f.dir, "dir", "", "make the programs in a new folder of `DIR`, which all hosts share (default that of temporary files)")
 	flags.StringSliceVar(&f.only, "library", nil, "measure these libraries only: banyan, openmpi, mpich")
 	cli.CountFlag(flags, &f.rounds, "rounds", 5, "rounds")
 	cli.FormatFlag(flags, &f.format)
@@ -68,7 +76,7 @@ func (f *startupFlags) run(cmd *cobra.Command) error {
 			return fmt.Errorf("--procs %d: 1 to 4096", n)
 		}
 	}
-	shop, err := openWorkshop()
+	shop, err := openWorkshopIn(f.dir)
 	if err != nil {
 		return err
 	}
@@ -106,6 +114,9 @@ func (f *startupFlags) run(cmd *cobra.Command) error {
 		r, l := &rows[i], libraries[i%len(libraries)]
 		r.library, r.procs = l.Name, f.procs[i/len(libraries)]
 		j, err := startup.Run(ctx, l, programs[l.Name], r.procs, f.hosts)
+		if err != nil && f.hosts != "" && f.dir == "" {
+			err = fmt.Errorf("%w (do the hosts share %s, where the program is? --dir names a directory that they do)", err, os.TempDir())
+		}
 		if err != nil {
 			return unmeasured(ctx, err)
 		}
@@ -153,6 +164,10 @@ func startupColumns() []table.Column[started] {
 		table.Col("started_ms_min", value(begun, 0)),
 		table.Col("started_ms_max", value(begun, 1)),
 		table.Col("ended_ms", value(func(j startup.Job) float64 { return ms(j.Ended) }, 0.5)),
+		table.Col("main_cpu_ms", value(func(j startup.Job) float64 { return ms(j.InMainCPU) }, 0.5)),
+		table.Col("init_cpu_ms", value(func(j startup.Job) float64 { return ms(j.InitializedCPU) }, 0.5)),
+		table.Col("started_cpu_ms", value(func(j startup.Job) float64 { return ms(j.StartedCPU) }, 0.5)),
+		table.Col("job_cpu_ms", value(func(j startup.Job) float64 { return ms(j.CPU) }, 0.5)),
 		table.Col("rss_mib", value(func(j startup.Job) float64 { return j.Rss / (1 << 20) }, 0.5)),
 		table.Col("pss_mib", value(func(j startup.Job) float64 { return j.Pss / (1 << 20) }, 0.5)),
 	}

@@ -12,8 +12,8 @@
 //
 // The agent tells the guard who its launcher is ([Agent.Charge]). If the agent ends without having
 // said that it ends in order ([Agent.Done]), the guard kills whatever the agent leaves, also what
-// the processes have started, and reaps it. When the kernel says that nothing is left, the guard
-// tells the launcher, over a connection of its own, with the agent's key.
+// the processes have started, and reaps it. Meanwhile it connects to the launcher, with the agent's
+// key. When the kernel says that nothing is left, the guard tells the launcher.
 //
 // # Invariants
 //

@@ -76,16 +76,22 @@ func Run() (code int, err error) {
 	if g.over {
 		return status.ExitStatus(), nil
 	}
-	reapRest()
 	how := "it ended with code " + strconv.Itoa(status.ExitStatus())
 	if status.Signaled() {
 		how = fmt.Sprintf("it was ended by signal %d (%v)", int(status.Signal()), status.Signal())
 	}
+	// It takes the launcher and this process some milliseconds to know each other. Meanwhile the
+	// rest is reaped.
+	certain := make(chan struct{})
+	var giving sync.WaitGroup
 	if g.charged {
 		limited, cancel := context.WithTimeout(context.Background(), testifyLimit)
 		defer cancel()
-		g.testimony.Give(limited, how)
+		giving.Go(func() { g.testimony.Give(limited, certain, how) })
 	}
+	reapRest()
+	close(certain)
+	giving.Wait()
 	if g.left != "" {
 		stage.RemoveLeft(g.left) // what remains the next job of this user removes
 	}

@@ -29,7 +29,8 @@ type Options struct {
 	// Note, if given, is told in one line why a connection was refused. Several goroutines
 	// may call it.
 	Note  func(text string)
-	build string // for tests; empty: this program's
+	build string        // for tests; empty: this program's
+	rest  time.Duration // for tests; 0: restLimit
 }
 
 // Listener accepts the connections of a job's agents, and of none else.

@@ -287,6 +287,9 @@ func (s *server) renew(ctx context.Context, length time.Duration) {
 
 // connect carries the streams over one connection after the other.
 func (s *server) connect(ctx context.Context, d *dialler, c *connection) {
+	// Nothing more can be said, and nobody waits for an answer: the launcher hangs up when it has
+	// heard that the agent ends.
+	defer func() { s.link.End(context.Cause(ctx)) }()
 	for {
 		err := s.link.Carry(c, c.reader)
 		slog.Debug("connection ended", "agent", s.number, "err", err)

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,11 +61,12 @@ func ReadTestimony(r io.Reader) (t Testimony, err error) {
 	return t, err
 }
 
-// Give tells the launcher how the agent has died. The caller knows that for certain. It tries until
-// the launcher has heard it, or ctx ends.
-func (t Testimony) Give(ctx context.Context, how string) error {
+// Give tells the launcher how the agent has died when certain is closed, by a caller that knows it
+// then. It connects before. It tries until the launcher has heard it, or ctx ends.
+func (t Testimony) Give(ctx context.Context, certain <-chan struct{}, how string) error {
 	d := &dialler{addresses: t.Addresses, key: t.Key, number: t.Number, build: buildOr(t.build)}
 	c, err := d.dial(ctx, func() wire.Greeting {
+		<-certain
 		return wire.Greeting{Version: wire.Version, Build: d.build, Instance: t.Instance, Dead: how}
 	})
 	if err != nil {
@@ -73,7 +75,8 @@ func (t Testimony) Give(ctx context.Context, how string) error {
 	return c.Close()
 }
 
-// restLimit bounds the wait for what a dead agent's kernel still sends on its connection.
+// restLimit bounds the wait for what a dead agent's kernel still sends on its connection. When that
+// has broken there is no wait.
 const restLimit = 100 * time.Millisecond
 
 // testified takes the word of an agent's guard that the agent is dead.
@@ -85,7 +88,7 @@ func (l *Listener) testified(number int, g wire.Greeting) (why string) {
 		return "this launcher doesn't know it"
 	}
 	// What the agent had passed on before it died comes first.
-	r.link.AwaitIdle(restLimit)
+	r.link.AwaitIdle(cmp.Or(l.options.rest, restLimit))
 	if r.isClosing() {
 		r.link.End(errClosed)
 	} else {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"banyan/internal/job/agent"
 	"banyan/internal/job/agent/secure"
@@ -27,17 +28,19 @@ func TestTestimony(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	certain := make(chan struct{})
+	close(certain)
 	other := read
 	other.Instance++
-	if err := other.Give(soon(t), "so"); err == nil || !strings.Contains(err.Error(), "doesn't know it") || r.Reason() != "" {
+	if err := other.Give(soon(t), certain, "so"); err == nil || !strings.Contains(err.Error(), "doesn't know it") || r.Reason() != "" {
 		t.Errorf("of another instance: %v, lost because %q", err, r.Reason())
 	}
 	stranger := read
 	stranger.Key = secure.NewKey()
-	if err := stranger.Give(soon(t), "so"); err == nil || r.Reason() != "" {
+	if err := stranger.Give(soon(t), certain, "so"); err == nil || r.Reason() != "" {
 		t.Errorf("with another key: %v, lost because %q", err, r.Reason())
 	}
-	if err := read.Give(soon(t), "somehow"); err != nil {
+	if err := read.Give(soon(t), certain, "somehow"); err != nil {
 		t.Error(err)
 	}
 	<-r.Lost()
@@ -46,6 +49,29 @@ func TestTestimony(t *testing.T) {
 	}
 	if _, err := r.Start([]agent.Spec{{Path: "p"}}); err != agent.ErrHostLost {
 		t.Error(err)
+	}
+}
+
+// A testimony is heard as soon as the agent's death is certain and its connection has broken: the
+// guard has connected before, and nothing waits for a timer.
+func TestTestimonyWaitsForNothing(t *testing.T) {
+	r := newRig(t, Options{rest: time.Hour})
+	way := newProxy(t, r.Addresses()[0])
+	said := Testimony{Addresses: []string{way.address()}, Number: 1, Instance: r.remote.instance, Key: r.key}
+	certain, given := make(chan struct{}), make(chan error, 1)
+	go func() { given <- said.Give(soon(t), certain, "somehow") }()
+	until(t, "the guard connects", func() bool { return way.connections() == 1 })
+	r.proxy.block() // the agent doesn't come again
+	r.proxy.cut(true)
+	select {
+	case <-r.remote.Lost():
+		t.Fatal("the host is lost before that is certain")
+	case <-time.After(10 * time.Millisecond):
+	}
+	close(certain)
+	<-r.remote.Lost()
+	if err := <-given; err != nil || !r.remote.Reaped() {
+		t.Errorf("%v, %s", err, r.remote.Reason())
 	}
 }
 
