@@ -18,7 +18,7 @@ type attached struct {
 }
 
 // attach serves a console until its connection ends.
-func (h *Hub) attach(l *link, body []byte, have [streams]positions, job string) {
+func (h *Hub) attach(l *link, body []byte, have [streams]positions, job Info) {
 	var a Attachment
 	if json.Unmarshal(body, &a) != nil {
 		return
@@ -37,7 +37,7 @@ func (h *Hub) attach(l *link, body []byte, have [streams]positions, job string) 
 		l.conn.Close() // which ends a Write that is under way
 		<-sent
 	}()
-	welcome.Job = job
+	welcome.Job, welcome.Host, welcome.Reach = job.Name, job.Launcher, job.Reach
 	text, _ := json.Marshal(welcome) // of numbers and names: it can't fail
 	if l.send(&Frame{Kind: Welcome, Data: text}, Silence) != nil {
 		close(sent)
@@ -85,7 +85,7 @@ func (h *Hub) enter(l *link, a Attachment, have [streams]positions) (*attached, 
 	}
 	h.attached[c] = struct{}{}
 	h.changed.Broadcast()
-	return c, Welcomed{Owner: owner, Launcher: h.name, Label: h.label, Reach: h.reach, Input: h.input.come, InputEnded: h.input.ended}, nil
+	return c, Welcomed{Owner: owner, Launcher: h.name, Label: h.label, Input: h.input.come, InputEnded: h.input.ended}, nil
 }
 
 // leave forgets a console.

@@ -22,6 +22,7 @@ type Welcomed struct {
 	Owner bool `json:"owner"`
 	// Launcher is this one's name, which no other launcher of the job has.
 	Launcher string `json:"launcher"`
+	Host     string `json:"host"` // on which it runs
 	// Label says that the rank is to be put before each line.
 	Label bool `json:"label,omitempty"`
 	// Reach says where the next launcher may be; nil: nowhere.

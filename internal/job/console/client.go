@@ -54,6 +54,9 @@ type Console struct {
 	accepted int64 // input that the job has taken
 }
 
+// Last is what the last launcher said of itself that welcomed the console.
+func (c *Console) Last() Welcomed { return c.welcome }
+
 // Outcome is how showing a job ended.
 type Outcome struct {
 	Job   string

@@ -32,7 +32,6 @@ type Hub struct {
 	said     [streams]int64 // how much of them is the launcher's own
 	name     string         // the launcher's: see Welcomed
 	label    bool
-	reach    *Reach
 	onShown  func(rank int, stderr bool, n int64) // may be nil
 	input    input
 	attached map[*attached]struct{}
@@ -64,13 +63,6 @@ func (h *Hub) Stdin() io.Reader { return hubInput{h} }
 
 // Signals are those that the owner was sent.
 func (h *Hub) Signals() <-chan os.Signal { return h.signals }
-
-// SetReach says where consoles are to look for the next launcher when this one is lost.
-func (h *Hub) SetReach(r *Reach) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.reach = r
-}
 
 // AwaitOwner waits until a console is attached that is the owner, or gone is closed.
 func (h *Hub) AwaitOwner(gone <-chan struct{}) {

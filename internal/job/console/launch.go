@@ -90,3 +90,17 @@ func pair() (a, b net.Conn, err error) {
 	}
 	return a, b, err
 }
+
+// Pair makes a connection of this process, and its other end, for a command.
+func Pair() (here net.Conn, there *os.File, err error) {
+	mine, there, err := socketpair()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer mine.Close()
+	if here, err = net.FileConn(mine); err != nil {
+		there.Close()
+		return nil, nil, err
+	}
+	return here, there, nil
+}

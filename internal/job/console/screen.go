@@ -17,7 +17,8 @@ type Screen struct {
 	files [streams]*output.Printer // to which a stream goes in place of consoles; nil: it doesn't
 }
 
-// Screen is what a launcher shows its job on. With label, consoles put the rank before each line.
+// Screen is what a launcher shows its job on. It is called before a console can attach. With label,
+// consoles put the rank before each line.
 // What is shown for good is what the owner has written.
 func (h *Hub) Screen(label bool) *Screen {
 	h.mu.Lock()

@@ -144,7 +144,7 @@ func (s *Server) Serve(conn net.Conn) {
 				l.send(&Frame{Kind: Refusal, Text: s.ownOnly()}, Silence)
 				return
 			}
-			s.hub.attach(l, f.Data, have, s.Info().Name)
+			s.hub.attach(l, f.Data, have, s.Info())
 			return
 		default:
 			return

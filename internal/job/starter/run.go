@@ -43,7 +43,7 @@ func (c *command) run(ctx context.Context) (err error, final bool) {
 	for i, a := range c.of {
 		hosts[i] = a.Host
 	}
-	argv := c.how.command(hosts, []string{c.self, followerName}, script(c.self))
+	argv := c.how.command(hosts, []string{c.self, followerName}, script(c.self, followerName))
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.WaitDelay = lingerLimit
 	// Ctrl-C is for the console, which ends the agents in its own way.

@@ -3,6 +3,7 @@ package starter
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -73,6 +74,13 @@ func (h How) command(hosts, agent []string, script string) (argv []string) {
 		}
 	}
 	return argv
+}
+
+// On is the command that runs a command of banyan on one host, and passes on what the two say to
+// each other, byte by byte. self is the path of banyan there.
+func (h How) On(host, self string, words ...string) []string {
+	argv := h.command([]string{host}, append([]string{self}, words...), script(self, slices.Clone(words)...))
+	return slices.DeleteFunc(argv, func(word string) bool { return word == "--label" })
 }
 
 // label takes the number of a task from the front of a line, as "12: text". It is -1 if there is

@@ -16,6 +16,7 @@ import (
 
 	"banyan/cmd/banyan/internal/cli"
 	"banyan/internal/job/agent/secure"
+	"banyan/internal/job/console"
 	"banyan/internal/job/env"
 	"banyan/internal/job/fleet"
 	"banyan/internal/job/hosts"
@@ -267,18 +268,39 @@ func placeable(degrees []int) bool {
 	return total > 0 && total <= launcher.MaxProcs
 }
 
+// reach is how consoles find the job's hosts if its launcher is lost; nil: not at all.
+func (f *hostFlags) reach() *console.Reach {
+	how, err := f.how()
+	self, e := os.Executable()
+	if f.alone() || f.listen != "" || err != nil || e != nil {
+		return nil
+	}
+	r := &console.Reach{Words: how.Words, Self: self}
+	for i, h := range f.list {
+		if i != f.here {
+			r.Hosts = append(r.Hosts, h.Name)
+		}
+	}
+	return r
+}
+
 // how is how agents are started.
 func (f *hostFlags) how() (starter.How, error) {
+	if f.slurm && f.launchAgent == "" && os.Getenv(env.SSH) == "" {
+		return starter.Srun(), nil
+	}
+	return howTo(f.launchAgent)
+}
+
+// howTo is how commands are run on other hosts: by the template, if it isn't empty, else by ssh.
+func howTo(template string) (starter.How, error) {
 	ssh := os.Getenv(env.SSH)
-	switch {
-	case f.launchAgent != "":
-		how, err := starter.Template(f.launchAgent)
+	if template != "" {
+		how, err := starter.Template(template)
 		if err != nil {
 			return how, fmt.Errorf("--launch-agent %w", err)
 		}
 		return how, nil
-	case f.slurm && ssh == "":
-		return starter.Srun(), nil
 	}
 	how, err := starter.SSH(ssh)
 	if err != nil {

@@ -51,7 +51,9 @@ func launchJob(folder console.Folder, name, input string, args []string) (int, e
 	if input == inputOwn {
 		c.Stdin = os.Stdin
 	}
-	c.Requests = console.NewServer(describeJob(name, *c), hub)
+	info := describeJob(name, *c)
+	info.Reach = f.hosts.reach()
+	c.Requests = console.NewServer(info, hub)
 	gone := make(chan struct{})
 	go func() {
 		c.Requests.Serve(first)

@@ -1,19 +1,23 @@
 package job
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"os/signal"
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"banyan/cmd/banyan/internal/cli"
 	"banyan/internal/job/console"
+	"banyan/internal/job/reach"
 )
 
 // viewer is a console in this process: it shows a job, and passes on what this process is sent.
@@ -27,6 +31,8 @@ type viewer struct {
 	leave  chan struct{}
 	once   sync.Once
 	by     syscall.Signal // what has ended the console; valid when leave is closed
+	from   *console.Reach // how the launcher was reached; nil: it is on this machine
+	gone   string         // the host whose launcher was lost; empty: none was
 }
 
 func newViewer(detaches bool) *viewer {
@@ -65,6 +71,9 @@ func (v *viewer) route() {
 func (v *viewer) welcomed(w console.Welcomed) {
 	v.owner.Store(w.Owner)
 	switch {
+	case v.gone != "":
+		fmt.Fprintf(os.Stderr, "banyan: the launcher on %s is gone; %s leads the job now\n", v.gone, w.Host)
+		v.gone = ""
 	case !v.detaches:
 	case !w.Owner && !v.Watch:
 		fmt.Fprintf(os.Stderr, "banyan: another console has %s: this one only watches\n", w.Job)
@@ -84,11 +93,73 @@ func (v *viewer) follow(folder console.Folder, name string, conn net.Conn) (o co
 		case !errors.Is(err, console.ErrLauncherGone):
 			return o, err
 		}
-		next, e := folder.Dial(name)
-		if e != nil {
+		if conn = v.next(folder, name); conn == nil {
 			return o, gone(folder, name)
 		}
-		conn = next
+	}
+}
+
+// findLimit is how long a console looks for a job's next launcher.
+const findLimit = 30 * time.Second
+
+// next finds the job's launcher, or the next one: on this machine, or on the job's hosts. It
+// returns nil if there is none.
+func (v *viewer) next(folder console.Folder, name string) net.Conn {
+	if v.from == nil {
+		if conn, err := folder.Dial(name); err == nil {
+			return conn
+		}
+	}
+	last := v.Last()
+	if last.Reach == nil {
+		last.Reach = v.from
+	}
+	if last.Reach == nil {
+		return nil
+	}
+	v.gone = last.Host
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-v.leave:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	found := make(chan net.Conn)
+	var looking sync.WaitGroup
+	take := func(conn net.Conn) {
+		select {
+		case found <- conn:
+		case <-ctx.Done():
+			conn.Close()
+		}
+	}
+	looking.Go(func() {
+		if conn, err := reach.Find(ctx, last.Reach, name, findLimit); err == nil {
+			take(conn)
+		} else {
+			slog.Debug("the job wasn't found", "err", err)
+		}
+	})
+	looking.Go(func() {
+		for until := time.Now().Add(findLimit); time.Now().Before(until) && ctx.Err() == nil; time.Sleep(endingPause) {
+			for _, f := range console.Folders() {
+				if conn, err := f.Dial(name); err == nil {
+					take(conn)
+					return
+				}
+			}
+		}
+	})
+	over := make(chan struct{})
+	go func() { looking.Wait(); close(over) }()
+	select {
+	case conn := <-found:
+		return conn
+	case <-over:
+		return nil
 	}
 }
 
