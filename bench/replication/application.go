@@ -68,22 +68,31 @@ func (b *Bench) Runs(ctx context.Context, applications []Application) ([]Run, er
 	elapsed, cpu, prints := make([]series, len(applications)), make([]series, len(applications)), make([]output, len(applications))
 	for round := range b.Rounds {
 		for i, a := range applications {
-			for _, s := range ratio.InTurn(b.Measured(Beside), round) {
-				if s == Verified && a.Varies {
+			order := ratio.InTurn(b.Measured(Beside), round)
+			samples, err := b.together(fmt.Sprintf("%s, round %d", a.Name, round), len(order), func() (all []Sample, err error) {
+				for _, s := range order {
+					if s == Verified && a.Varies {
+						b.progress()
+						continue
+					}
+					took, used, outs, err := b.run(ctx, s, a)
+					if err == nil {
+						err = b.compare(ctx, s, a, &prints[i], outs)
+					}
+					if err != nil {
+						return all, fmt.Errorf("%s, %v: %w", a.Name, s, err)
+					}
+					all = append(all, Sample{Part: PartApplication, Name: a.Name, Ranks: b.ranks(&a), Replicas: b.Replicas, Setting: s, Round: round, Seconds: took.Seconds(), CPU: used.Seconds()})
 					b.progress()
-					continue
 				}
-				took, used, outs, err := b.run(ctx, s, a)
-				if err == nil {
-					err = b.compare(ctx, s, a, &prints[i], outs)
-				}
-				if err != nil {
-					return nil, fmt.Errorf("%s, %v: %w", a.Name, s, err)
-				}
-				elapsed[i].add(s, took.Seconds())
-				cpu[i].add(s, used.Seconds())
-				b.record(Sample{Part: PartApplication, Name: a.Name, Ranks: b.ranks(&a), Replicas: b.Replicas, Setting: s, Round: round, Seconds: took.Seconds(), CPU: used.Seconds()})
-				b.progress()
+				return all, nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			for _, s := range samples {
+				elapsed[i].add(s.Setting, s.Seconds)
+				cpu[i].add(s.Setting, s.CPU)
 			}
 		}
 	}

@@ -38,6 +38,10 @@ type Bench struct {
 	// Record is called for each value that ping-pongs, applications, traffic and pauses give. It
 	// may be nil.
 	Record func(Sample)
+	// Keep, if set, is called for all that is measured in one go, such as a round of one
+	// application, with its name. It returns what measure returns, or what that returned in an
+	// earlier run of the same bench.
+	Keep func(name string, measure func() ([]Sample, error)) ([]Sample, error)
 
 	cores []int
 }
@@ -95,6 +99,28 @@ func (b *Bench) record(s Sample) {
 	if b.Record != nil {
 		b.Record(s)
 	}
+}
+
+// together measures values that belong together, in so many jobs, unless they are kept, and records
+// them, also if there is an error.
+func (b *Bench) together(name string, jobs int, measure func() ([]Sample, error)) ([]Sample, error) {
+	var all []Sample
+	var err error
+	if b.Keep == nil {
+		all, err = measure()
+	} else {
+		measured := false
+		all, err = b.Keep(name, func() ([]Sample, error) { measured = true; return measure() })
+		for range jobs {
+			if !measured {
+				b.progress()
+			}
+		}
+	}
+	for _, s := range all {
+		b.record(s)
+	}
+	return all, err
 }
 
 // Language is what the ping-pong is written in.

@@ -47,14 +47,19 @@ func (b *Bench) Pauses(ctx context.Context, transports []string, kills int, seed
 			for kill := range kills {
 				after := earliestKill + time.Duration(random.Int64N(int64(latestKill-earliestKill)))
 				victim := random.IntN(b.Replicas)
-				p, err := b.pause(ctx, s, t, victim, after)
+				samples, err := b.together(fmt.Sprintf("failover, %v over %s, kill %d", s, t, kill), 1, func() ([]Sample, error) {
+					p, err := b.pause(ctx, s, t, victim, after)
+					if err != nil {
+						return nil, fmt.Errorf("failover, %v over %s: %w", s, t, err)
+					}
+					b.progress()
+					return []Sample{{Part: PartFailover, Name: t, Ranks: 2, Replicas: b.Replicas, Setting: s, Round: kill, Seconds: float64(p) / 1e9}}, nil
+				})
 				if err != nil {
-					return nil, fmt.Errorf("failover, %v over %s: %w", s, t, err)
+					return nil, err
 				}
-				b.record(Sample{Part: PartFailover, Name: t, Ranks: 2, Replicas: b.Replicas, Setting: s, Round: kill, Seconds: float64(p) / 1e9})
-				ms := float64(p) / 1e6
+				ms := samples[0].Seconds * 1e3
 				all, row.Longest = append(all, ms), max(row.Longest, ms)
-				b.progress()
 			}
 			row.Milliseconds = peers.SpreadOf(all)
 			rows = append(rows, row)

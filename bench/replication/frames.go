@@ -55,12 +55,16 @@ func (b *Bench) Frames(ctx context.Context, applications []Application) ([]Frame
 // Traffic counts the frames of the ping-pong in each setting: what the protocols send.
 func (b *Bench) Traffic(ctx context.Context, of []Setting) error {
 	for _, s := range of {
-		row := Frames{Name: "ping-pong", Ranks: 2}
-		if err := b.frames(ctx, s, &row, nil, nil); err != nil {
+		if _, err := b.together(fmt.Sprintf("traffic, %v", s), 1, func() ([]Sample, error) {
+			row := Frames{Name: "ping-pong", Ranks: 2}
+			if err := b.frames(ctx, s, &row, nil, nil); err != nil {
+				return nil, err
+			}
+			b.progress()
+			return []Sample{{Part: PartTraffic, Name: row.Name, Bytes: 8, Ranks: 2, Replicas: b.Replicas, Setting: s, Messages: row.Data, Acknowledgements: row.Acknowledgements}}, nil
+		}); err != nil {
 			return err
 		}
-		b.record(Sample{Part: PartTraffic, Name: row.Name, Bytes: 8, Ranks: 2, Replicas: b.Replicas, Setting: s, Messages: row.Data, Acknowledgements: row.Acknowledgements})
-		b.progress()
 	}
 	return nil
 }

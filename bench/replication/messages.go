@@ -2,6 +2,7 @@ package replication
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"banyan/bench/instructions"
@@ -49,14 +50,19 @@ func (b *Bench) Instructions(ctx context.Context, bin string, sizes []int) ([]Me
 			{&row.Ahead, 0, b.Replicas, true, Parallel, Ahead},
 			{&row.Mirror, 1, b.Replicas, false, Mirror, Behind},
 		} {
-			c, _, err := instructions.Of(ctx, p, x.library, instructions.Row{Ahead: x.ahead,
-				Row: peers.Row{Kind: "latency", Bytes: size, Procs: 2, Replicas: x.replicas}})
+			samples, err := b.together(fmt.Sprintf("instructions, %d bytes, %v, %s", size, x.setting, x.name), 1, func() ([]Sample, error) {
+				c, _, err := instructions.Of(ctx, p, x.library, instructions.Row{Ahead: x.ahead,
+					Row: peers.Row{Kind: "latency", Bytes: size, Procs: 2, Replicas: x.replicas}})
+				if err != nil {
+					return nil, err
+				}
+				b.progress()
+				return []Sample{{Part: PartInstructions, Name: x.name, Bytes: size, Ranks: 2, Replicas: b.Replicas, Setting: x.setting, Instructions: c.Instructions}}, nil
+			})
 			if err != nil {
 				return nil, err
 			}
-			*x.count = c.Instructions
-			b.record(Sample{Part: PartInstructions, Name: x.name, Bytes: size, Ranks: 2, Replicas: b.Replicas, Setting: x.setting, Instructions: c.Instructions})
-			b.progress()
+			*x.count = samples[0].Instructions
 		}
 	}
 	return rows, nil

@@ -42,14 +42,23 @@ func (b *Bench) PingPongs(ctx context.Context, languages []Language, sizes []int
 	for round := range b.Rounds {
 		for i := range rows {
 			l, size := languages[i/len(sizes)], rows[i].Bytes
-			for _, s := range ratio.InTurn(b.Measured(Alone), round) {
-				ns, err := b.pingPong(ctx, s, l, size)
-				if err != nil {
-					return nil, fmt.Errorf("ping-pong in %s of %d bytes, %v: %w", l.Name, size, s, err)
+			order := ratio.InTurn(b.Measured(Alone), round)
+			samples, err := b.together(fmt.Sprintf("ping-pong in %s, %d bytes, round %d", l.Name, size, round), len(order), func() (all []Sample, err error) {
+				for _, s := range order {
+					ns, err := b.pingPong(ctx, s, l, size)
+					if err != nil {
+						return all, fmt.Errorf("ping-pong in %s of %d bytes, %v: %w", l.Name, size, s, err)
+					}
+					all = append(all, Sample{Part: PartPingPong, Name: l.Name, Bytes: size, Ranks: 2, Replicas: b.Replicas, Setting: s, Round: round, Seconds: ns / 1e9})
+					b.progress()
 				}
-				times[i].add(s, ns)
-				b.record(Sample{Part: PartPingPong, Name: l.Name, Bytes: size, Ranks: 2, Replicas: b.Replicas, Setting: s, Round: round, Seconds: ns / 1e9})
-				b.progress()
+				return all, nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			for _, s := range samples {
+				times[i].add(s.Setting, s.Seconds*1e9)
 			}
 		}
 	}

@@ -157,6 +157,14 @@ func (s *Store) write(name string, content []byte) error {
 	return s.lock.Sync() // the directory's entry
 }
 
+// Discard closes the store, and removes the directory.
+func (s *Store) Discard() error {
+	if s == nil {
+		return nil
+	}
+	return errors.Join(os.RemoveAll(s.dir), s.Close())
+}
+
 // Close lets others use the directory.
 func (s *Store) Close() error {
 	if s == nil {

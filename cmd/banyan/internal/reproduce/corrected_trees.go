@@ -64,12 +64,15 @@ wrong or a file can't be written.`,
 			}
 			p.Seed, p.Workers = f.seed, f.workers
 			var bar cli.Steps
-			takes, err := correctedtrees.Estimate(p, bar.Set)
+			steps, err := correctedtrees.Estimate(p, bar.Set)
 			bar.Clear()
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "banyan: this takes about %s with %d workers\n", roughly(takes), f.workers)
+			for _, s := range steps {
+				f.planned = append(f.planned, plannedStep{s.Name, s.Takes})
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "banyan: from the beginning this takes about %s with %d workers\n", roughly(newCountdown(f.planned).planned()), f.workers)
 			return reproduce(cmd, &f, f.goesOn(cmd), func(ctx context.Context, progress func(string, int, int)) (*report.Report, error) {
 				return correctedtrees.Run(ctx, f.out, p, progress)
 			})

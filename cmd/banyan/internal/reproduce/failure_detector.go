@@ -26,7 +26,10 @@ some 50 times. The report says how far the two are apart.
 
 It takes some minutes; with --quick (fewer runs, machines up to 1,024 nodes) under a minute, with
 --full an hour or so, and 0.5 GB of memory for each worker. The report doesn't depend on the
-number of workers.
+number of workers. It can be stopped at any moment (Ctrl-C, a kill, a loss of power): the same
+command goes on where it was, and ends with the same report. What is done is in DIR/pieces,
+which takes one seed and one of --quick, --full and neither; another one is refused. Only a run
+of the machines, a minute or two at 256,000 nodes, is begun anew.
 
 Exit codes: 0, whatever the claims; 1 if it was interrupted; 2 if the command line is
 wrong or a file can't be written.`,
@@ -37,6 +40,9 @@ wrong or a file can't be written.`,
   banyan reproduce failure-detector --out /tmp/quick --quick
 
   # the machines as often as can be afforded
+  banyan reproduce failure-detector --out full --full
+
+  # go on after Ctrl-C, a kill or a restart of the machine
   banyan reproduce failure-detector --out full --full`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -51,8 +57,8 @@ wrong or a file can't be written.`,
 				p = failuredetector.Full()
 			}
 			p.Seed, p.Workers = f.seed, f.workers
-			return reproduce(cmd, &f, "nothing is kept", func(ctx context.Context, progress func(string, int, int)) (*report.Report, error) {
-				return failuredetector.Run(ctx, p, progress)
+			return reproduce(cmd, &f, f.goesOn(cmd), func(ctx context.Context, progress func(string, int, int)) (*report.Report, error) {
+				return failuredetector.Run(ctx, f.pieces(), p, progress)
 			})
 		},
 	}

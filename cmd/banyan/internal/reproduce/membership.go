@@ -37,7 +37,10 @@ and 8 is taken. Without --measured a few of both are made now: groups of 4 to 47
 Besides, it runs the protocol as the paper prints it, and counts how often its views differ.
 
 The rest takes seconds; with --full, groups of up to 2^20 nodes, a few minutes, and 1 GB of memory.
-It doesn't depend on the number of workers.
+It doesn't depend on the number of workers. It can be stopped at any moment (Ctrl-C, a kill, a loss
+of power): the same command goes on where it was. What was simulated is in DIR/pieces, which takes one
+seed and one of --quick, --full and neither; another one is refused. What is measured without
+--measured, a minute, is measured anew.
 
 Exit codes: 0, whatever the claims; 1 if it was interrupted or this machine can't be measured; 2 if the
 command line or the file is wrong, or a file can't be written.`,
@@ -79,13 +82,18 @@ command line or the file is wrong, or a file can't be written.`,
 				}
 				p.ContendedFrom = contended
 			}
-			return reproduce(cmd, &f, "nothing is kept", func(ctx context.Context, progress func(string, int, int)) (*report.Report, error) {
+			return reproduce(cmd, &f, f.goesOn(cmd), func(ctx context.Context, progress func(string, int, int)) (_ *report.Report, err error) {
 				if measured == "" {
 					if err := measureNow(ctx, &p, f.quick, progress); err != nil {
 						return nil, err
 					}
 				}
-				return membership.Run(ctx, p, progress)
+				store, err := membership.Open(f.pieces(), p)
+				if err != nil {
+					return nil, err
+				}
+				defer func() { err = errors.Join(err, store.Close()) }()
+				return membership.Run(ctx, store, p, progress)
 			})
 		},
 	}

@@ -15,6 +15,7 @@ import (
 	benchreplication "banyan/bench/replication"
 	"banyan/cmd/banyan/internal/bench"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/internal/study/pieces"
 	"banyan/internal/study/report"
 	"banyan/internal/study/reproduce/replication"
 )
@@ -39,6 +40,10 @@ it is named, and nothing more is measured.
 them, once or several times; --predicted CG=FILE says which row of the tables a file is for, where its
 pattern's name doesn't.
 
+It can be stopped at any moment (Ctrl-C, a kill, a loss of power): the same command goes on, at the
+round that it was in. What is measured is in DIR/pieces until the report is there; what another machine,
+other flags or another build of Banyan or of a program has measured is refused.
+
 The report has all runs as DIR/measured.csv, and --measured makes it again from such a file, or from that of
 "banyan bench replication --samples"; --measured none does without.
 
@@ -57,6 +62,9 @@ const replicationExample = `  # the report, in a quarter of an hour
 
   # does it work here?
   banyan reproduce replication --out /tmp/quick --quick
+
+  # go on after Ctrl-C, a kill or a restart of the machine
+  banyan reproduce replication --out replication
 
   # beside a simulation of 256 ranks
   banyan sim replication --pattern cg --ranks 256 --format csv > cg.csv
@@ -140,14 +148,16 @@ func (f *replicationFlags) run(cmd *cobra.Command) error {
 	if err := f.common.check(); err != nil {
 		return err
 	}
-	kept := "nothing is kept"
+	var store *pieces.Store // nil: nothing is measured
 	if measure {
-		kept = fmt.Sprintf("its runs are kept in %s, which --measured reads", f.samplesFile())
+		if store, err = f.open(plan); err != nil {
+			return err
+		}
 	}
-	return reproduce(cmd, &f.common, kept, func(ctx context.Context, progress func(string, int, int)) (*report.Report, error) {
+	err = reproduce(cmd, &f.common, f.common.goesOn(cmd), func(ctx context.Context, progress func(string, int, int)) (*report.Report, error) {
 		if measure {
 			var err error
-			if samples, err = f.measure(ctx, b, plan, progress); err != nil {
+			if samples, err = f.measure(ctx, b, plan, store, progress); err != nil {
 				return nil, err
 			}
 			p.Measured = runs(samples)
@@ -159,6 +169,11 @@ func (f *replicationFlags) run(cmd *cobra.Command) error {
 		}
 		return r, err
 	})
+	if err != nil {
+		_ = store.Close() // that it was interrupted, or why it doesn't run, is to be said alone
+		return err
+	}
+	return store.Discard() // the next measures anew
 }
 
 // given are the flags that make the report again.
@@ -238,13 +253,10 @@ func (f *replicationFlags) samplesFile() string { return filepath.Join(f.common.
 
 const samplesName = "measured.csv"
 
-// measure carries a plan out. It keeps what it has even if it can't go on.
-func (f *replicationFlags) measure(ctx context.Context, b *benchreplication.Bench, plan benchreplication.Plan, progress func(string, int, int)) (samples []benchreplication.Sample, err error) {
-	file, err := os.Create(f.samplesFile())
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, benchreplication.WriteCSV(file, samples), file.Close()) }()
+// measure carries a plan out, but for what is kept. It writes what it has even if it can't go on.
+func (f *replicationFlags) measure(ctx context.Context, b *benchreplication.Bench, plan benchreplication.Plan, store *pieces.Store, progress func(string, int, int)) (samples []benchreplication.Sample, err error) {
+	defer func() { err = errors.Join(err, f.writeSamples(samples)) }()
+	b.Keep = keep(ctx, store)
 	if b.Dir, err = os.MkdirTemp("", "banyan-reproduce-"); err != nil {
 		return nil, err
 	}
@@ -261,6 +273,15 @@ func (f *replicationFlags) measure(ctx context.Context, b *benchreplication.Benc
 		return samples, cli.Failed(fmt.Errorf("measuring this machine: %w", err))
 	}
 	return samples, nil
+}
+
+// writeSamples writes measured.csv.
+func (f *replicationFlags) writeSamples(samples []benchreplication.Sample) error {
+	file, err := os.Create(f.samplesFile())
+	if err != nil {
+		return err
+	}
+	return errors.Join(benchreplication.WriteCSV(file, samples), file.Close())
 }
 
 // samplesTable is measured.csv.

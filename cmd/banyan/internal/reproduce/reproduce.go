@@ -39,6 +39,7 @@ type commonFlags struct {
 	seed        uint64
 	format      table.Format // of the claims on stdout; "": one line about them
 	workers     int
+	planned     []plannedStep // how long what takes, if that is known
 }
 
 // register adds the flags. quick and full say what these ask for, drawn what a seed draws, and
@@ -80,6 +81,9 @@ func (f *commonFlags) goesOn(cmd *cobra.Command) string {
 	return fmt.Sprintf("%s keeps what is done; to go on from there: %s", f.out, commandLine(cmd))
 }
 
+// pieces is where a reproduction keeps what is done.
+func (f *commonFlags) pieces() string { return filepath.Join(f.out, "pieces") }
+
 // commandLine is that of a command, as a shell takes it.
 func commandLine(cmd *cobra.Command) string {
 	words := []string{cmd.CommandPath()}
@@ -117,9 +121,9 @@ func quoted(word string) string {
 func reproduce(cmd *cobra.Command, f *commonFlags, kept string, run func(ctx context.Context, progress func(step string, done, total int)) (*report.Report, error)) error {
 	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
-	var bar cli.Steps
-	r, err := run(ctx, bar.Set)
-	bar.Clear()
+	shown := newProgress(cmd.ErrOrStderr(), f.planned)
+	r, err := run(ctx, shown.set)
+	shown.bar.Clear()
 	if errors.Is(err, context.Canceled) {
 		return cli.Failedf("interrupted: %s", kept)
 	}

@@ -7,18 +7,18 @@ type Histogram struct {
 	Counts []int // Counts[x] runs came out as x
 }
 
-func (h *Histogram) add(x int) {
+// Add has some more runs come out as x, from 0 on.
+func (h *Histogram) Add(x, runs int) {
 	for x >= len(h.Counts) {
 		h.Counts = append(h.Counts, 0)
 	}
-	h.Counts[x]++
+	h.Counts[x] += runs
 }
 
 func (h *Histogram) merge(other *Histogram) {
 	for x, n := range other.Counts {
 		if n > 0 {
-			h.add(x)
-			h.Counts[x] += n - 1
+			h.Add(x, n)
 		}
 	}
 }

@@ -172,7 +172,7 @@ func TestMonotoneAndReproducible(t *testing.T) {
 func TestHistogram(t *testing.T) {
 	var h Histogram
 	for _, x := range []int{3, 5, 5, 7} {
-		h.add(x)
+		h.Add(x, 1)
 	}
 	mean, half := h.Mean()
 	if mean != 5 || math.Abs(half-1.96*math.Sqrt(8.0/3/4)) > 1e-12 {

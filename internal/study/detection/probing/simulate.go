@@ -12,6 +12,7 @@ import (
 // Spec says how much to simulate.
 type Spec struct {
 	Nodes   int
+	First   int // the number of the first run: runs of one number are the same
 	Runs    int
 	Seed    uint64
 	Workers int
@@ -23,8 +24,8 @@ func (s *Spec) Validate() error {
 	switch {
 	case s.Nodes < 2 || s.Nodes > 1<<30:
 		return fmt.Errorf("%d nodes: want 2 to 2^30", s.Nodes)
-	case s.Runs < 1:
-		return fmt.Errorf("%d runs: want at least 1", s.Runs)
+	case s.Runs < 1 || s.First < 0:
+		return fmt.Errorf("%d runs from %d on: want at least 1, from 0", s.Runs, s.First)
 	}
 	return nil
 }
@@ -89,8 +90,8 @@ func (s *Spec) run(ctx context.Context, outcome func(*round) int) (Histogram, er
 			rounds[worker] = newRound(s.Nodes)
 		}
 		r := rounds[worker]
-		r.source.Seed(parallel.Seed(s.Seed, s.Nodes, run), 0)
-		counts[worker].add(outcome(r))
+		r.source.Seed(parallel.Seed(s.Seed, s.Nodes, s.First+run), 0)
+		counts[worker].Add(outcome(r), 1)
 		return nil
 	})
 	// Sums, so the order of workers doesn't matter.

@@ -60,13 +60,22 @@ func (c *Campaign) Run(ctx context.Context, done func(runs int)) ([]Outcome, err
 		return nil, err
 	}
 	outcomes := make([]Outcome, c.Runs)
-	engines := make([]Engine, c.Workers)
+	play := c.Player(ctx)
 	err := parallel.Each(ctx, c.Runs, c.Workers, done, func(worker, run int) (err error) {
-		if engines[worker] == nil {
-			engines[worker] = c.Engine.New(&c.Settings)
-		}
-		outcomes[run], err = engines[worker].Run(ctx, NewScenario(&c.Settings, c.RunSeed(run)))
+		outcomes[run], err = play(worker, run)
 		return err
 	})
 	return outcomes, err
+}
+
+// Player returns a function that plays one of the runs, for callers that choose which. Workers,
+// from 0 on, may call it at the same time. The campaign must be valid.
+func (c *Campaign) Player(ctx context.Context) func(worker, run int) (Outcome, error) {
+	engines := make([]Engine, c.Workers)
+	return func(worker, run int) (Outcome, error) {
+		if engines[worker] == nil {
+			engines[worker] = c.Engine.New(&c.Settings)
+		}
+		return engines[worker].Run(ctx, NewScenario(&c.Settings, c.RunSeed(run)))
+	}
 }

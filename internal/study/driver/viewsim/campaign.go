@@ -49,10 +49,15 @@ func (c *Campaign) Run(ctx context.Context, done func(runs int)) ([]Outcome, err
 	}
 	outcomes := make([]Outcome, c.Runs)
 	err := parallel.Each(ctx, c.Runs, c.Workers, done, func(_, run int) (err error) {
-		outcomes[run], err = Run(c.Settings, parallel.Seed(c.Seed, c.Nodes, run))
+		outcomes[run], err = c.Play(run)
 		return err
 	})
 	return outcomes, err
+}
+
+// Play plays one of the runs.
+func (c *Campaign) Play(run int) (Outcome, error) {
+	return Run(c.Settings, parallel.Seed(c.Seed, c.Nodes, run))
 }
 
 // Summary describes the outcomes of a campaign. Times are means and maxima of the runs in which

@@ -56,7 +56,7 @@ func (e *experiment) studyFaultFree(ctx context.Context, s *studies) error {
 		}
 	}
 	engines := make([]logp.Simulator, e.Workers)
-	outcomes, err := each(ctx, e, "trees without faults", len(jobs), func(worker, i int) (logp.Outcome, error) {
+	outcomes, err := each(ctx, e, stepFaultFree, len(jobs), func(worker, i int) (logp.Outcome, error) {
 		return engines[worker].Run(&jobs[i].c, nil)
 	})
 	if err != nil {

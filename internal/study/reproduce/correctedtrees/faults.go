@@ -57,7 +57,7 @@ func (e *experiment) studyFaults(ctx context.Context, s *studies) error {
 	}
 	fields := fmt.Sprintf("runs: %d\nprocs: %d\ntree: %s\ncorrection: checked\nstart: synchronized\nfailed: %s\n",
 		e.Runs, e.Procs, treeList(), list(e.deadCounts()))
-	err := e.campaign(ctx, "checked", "checked correction", fields, func(r *result) error {
+	err := e.campaign(ctx, "checked", stepChecked, fields, func(r *result) error {
 		tree, err := treeNamed(r.tree)
 		if err != nil {
 			return err
@@ -73,7 +73,7 @@ func (e *experiment) studyFaults(ctx context.Context, s *studies) error {
 	}
 	fields = fmt.Sprintf("runs: %d\nprocs: %d\ntree: %s\ncorrection: checked\nstart: synchronized\nfailed: %d\n",
 		e.Runs, e.Procs, treeList(), deadBelow(lowest(), e.Procs))
-	err = e.campaign(ctx, "rounded-down", "lowest rate, rounded down", fields, func(r *result) error {
+	err = e.campaign(ctx, "rounded-down", stepRoundedDown, fields, func(r *result) error {
 		tree, err := treeNamed(r.tree)
 		if err == nil {
 			study.down[tree][r.quiescence]++

@@ -22,7 +22,7 @@ func gossipCase(procs int, c broadcast.Correction, distance int) logp.Case {
 
 // studyGossipSize finds the gossip times for so many processes, and what they cost.
 func (e *experiment) studyGossipSize(ctx context.Context, procs int) (*gossipSize, error) {
-	about := fmt.Sprintf("gossip, %d processes", procs)
+	about := gossipStep(procs)
 	c := gossipCase(procs, broadcast.Checked, 0)
 	until, err := e.fastest(ctx, about, c)
 	if err != nil {
@@ -30,7 +30,7 @@ func (e *experiment) studyGossipSize(ctx context.Context, procs int) (*gossipSiz
 	}
 	found := gossipSize{fastest: int(until)}
 	c.Gossip.Until = until
-	outcomes, err := e.repeat(ctx, about+": the fastest", c)
+	outcomes, err := e.repeat(ctx, about+stepFastest, c)
 	if err != nil {
 		return nil, err
 	}
@@ -40,17 +40,13 @@ func (e *experiment) studyGossipSize(ctx context.Context, procs int) (*gossipSiz
 		found.coloring[int(o.Coloring)]++
 		found.messages[o.Messages]++
 	}
-	runs := e.SafeRuns // the paper's statement is about its largest number of processes
-	if procs < e.Procs {
-		runs = max(1, runs/10)
-	}
-	if found.safety, err = e.studyGossipSafety(ctx, about+": time that is safe", procs, runs, e.seedOf("search", 0)); err != nil {
+	if found.safety, err = e.studyGossipSafety(ctx, about+stepSafety, procs, e.safeRuns(procs), e.seedOf("search", 0)); err != nil {
 		return nil, err
 	}
 	for _, d := range distances {
 		c := gossipCase(procs, broadcast.Opportunistic, d)
 		c.Gossip.Until = proto.Time(found.safety.safe(slices.Index(gossipCorrections[:], 2*d)))
-		outcomes, err := e.repeat(ctx, fmt.Sprintf("%s: the safe one, distance %d", about, d), c)
+		outcomes, err := e.repeat(ctx, about+stepSafe(d), c)
 		if err != nil {
 			return nil, err
 		}
@@ -64,9 +60,18 @@ func (e *experiment) studyGossipSize(ctx context.Context, procs int) (*gossipSiz
 	return &found, nil
 }
 
+// safeRuns are those of which none may leave a process uncoloured. The paper's statement is about
+// its largest number of processes.
+func (e *experiment) safeRuns(procs int) int {
+	if procs < e.Procs {
+		return max(1, e.SafeRuns/10)
+	}
+	return e.SafeRuns
+}
+
 // fastest is the gossip time with the lowest average quiescence latency.
 func (e *experiment) fastest(ctx context.Context, about string, c logp.Case) (proto.Time, error) {
-	search := e.search(ctx, about+": fastest time", c)
+	search := e.search(ctx, about+stepSearch, c)
 	until, _, err := search.Fastest()
 	return until, err
 }
@@ -124,12 +129,12 @@ func (e *experiment) studyGossip(ctx context.Context, s *studies) error {
 		return err
 	}
 	all := e.deadCounts()
-	if study.fixed, err = e.gossipFaults(ctx, "gossip", "gossip with faults", best, all); err != nil {
+	if study.fixed, err = e.gossipFaults(ctx, "gossip", stepGossipFaults, best, all); err != nil {
 		return err
 	}
 	for _, rate := range slices.Concat(rates, []float64{highRate}) {
 		dead := deadAt(rate, e.Procs)
-		about := fmt.Sprintf("gossip, %d dead", dead)
+		about := gossipDeadStep(dead)
 		searched := c
 		if err := searched.FailRandom(dead, rand.NewPCG(e.seedOf("dead", 0), 0)); err != nil {
 			return err
@@ -147,7 +152,7 @@ func (e *experiment) studyGossip(ctx context.Context, s *studies) error {
 	study.highTree = sample{}
 	fields := fmt.Sprintf("runs: %d\nprocs: %d\ntree: %s\ncorrection: checked\nstart: synchronized\nfailed: %d\n",
 		e.Runs, e.Procs, trees[len(trees)-1].spec, deadAt(highRate, e.Procs))
-	err = e.campaign(ctx, "optimal-high", fmt.Sprintf("optimal tree, %d %% dead", highRate), fields, func(r *result) error {
+	err = e.campaign(ctx, "optimal-high", stepHigh, fields, func(r *result) error {
 		study.highTree[r.quiescence]++
 		return nil
 	})

@@ -49,7 +49,7 @@ func (e *experiment) studyNumberings(ctx context.Context, s *studies) error {
 	deaths := slices.DeleteFunc(e.allDeaths(), func(d int) bool { return d >= study.sizes[0] })
 	fields := fmt.Sprintf("runs: %d\nprocs: %s\ntree: %s\nnumbering: [interleaved, inorder]\ncorrection: checked\nstart: synchronized\nfailed: %s\n",
 		e.NumberingRuns, list(study.sizes), trees[0].spec, list(deaths))
-	err := e.campaign(ctx, "numberings", "in order and interleaved", fields, func(r *result) error {
+	err := e.campaign(ctx, "numberings", stepNumberings, fields, func(r *result) error {
 		at := numberingPoint{r.numbering, r.procs, r.dead}
 		if study.points[at] == nil {
 			study.points[at] = sample{}
@@ -80,7 +80,7 @@ func (e *experiment) eachDead(ctx context.Context, n topology.Numbering, start i
 	}
 	const block = 1024 // a broadcast takes less time than its turn
 	others := e.Procs - 1
-	blocks, err := each(ctx, e, "one dead process, "+numberingNames[n.String()], (others+block-1)/block, func(worker, b int) (sample, error) {
+	blocks, err := each(ctx, e, stepOneDead(n), (others+block-1)/block, func(worker, b int) (sample, error) {
 		times := sample{}
 		for i := b * block; i < min(others, (b+1)*block); i++ {
 			outcome, err := evaluators[worker].Run([]int{i + 1})

@@ -24,7 +24,7 @@ func (e *experiment) studyOpportunistic(ctx context.Context, s *studies) error {
 	}
 	fields := fmt.Sprintf("runs: %d\nprocs: %d\ntree: %s\ncorrection: %s\nstart: overlapped\nfailed: %s\n",
 		e.EngineRuns, e.Procs, treeList(), list(corrections), list(e.deadCounts()))
-	err := e.campaign(ctx, "opportunistic", "opportunistic correction", fields, func(r *result) error {
+	err := e.campaign(ctx, "opportunistic", stepOpportunistic, fields, func(r *result) error {
 		tree, err := treeNamed(r.tree)
 		if err != nil {
 			return err

@@ -29,7 +29,7 @@ func (e *experiment) studyUncoloured(ctx context.Context, s *studies) error {
 		workers[w].evaluators = make([]*reach, len(trees))
 	}
 	runs := s.faults.runs
-	blocks, err := each(ctx, e, "opportunistic correction: who is left", (len(runs)+uncolouredBlock-1)/uncolouredBlock, func(worker, b int) ([]leftBy, error) {
+	blocks, err := each(ctx, e, stepUncoloured, (len(runs)+uncolouredBlock-1)/uncolouredBlock, func(worker, b int) ([]leftBy, error) {
 		return workers[worker].count(runs[b*uncolouredBlock:min(len(runs), (b+1)*uncolouredBlock)], e.Procs)
 	})
 	for range distances {

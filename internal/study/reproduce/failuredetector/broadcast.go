@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"banyan/internal/study/detection/stabilisation"
+	"banyan/internal/study/pieces"
 	"banyan/internal/study/report"
 )
 
@@ -57,10 +58,18 @@ func (e *experiment) studyBroadcast() (part, error) {
 func (e *experiment) studyQuiet() (part, error) {
 	s := lowNoise.settings(e.Quiet)
 	e.progress("heartbeats", 0, 1)
-	sent, live, err := stabilisation.NewMachines(&s).Quiet(e.ctx, stabilisation.NewScenario(&s, e.Seed), 1)
+	type quiet struct {
+		Sent stabilisation.Messages
+		Live int
+	}
+	found, err := pieces.Once(e.ctx, e.store, "heartbeats", func() (q quiet, err error) {
+		q.Sent, q.Live, err = stabilisation.NewMachines(&s).Quiet(e.ctx, stabilisation.NewScenario(&s, e.Seed), 1)
+		return q, err
+	})
 	if err != nil {
 		return part{}, err
 	}
+	sent, live := found.Sent, found.Live
 	others := sent.Observes + sent.News + sent.Others
 	claim := report.Claim{
 		Where: "section 4.3", What: "messages in a period, one of 100,000 nodes being dead",

@@ -2,10 +2,12 @@ package failuredetector
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"banyan/internal/proto"
 	"banyan/internal/study/detection/stabilisation"
+	"banyan/internal/study/pieces"
 	"banyan/internal/study/report"
 )
 
@@ -17,18 +19,27 @@ type experiment struct {
 	Parameters
 	ctx      context.Context
 	progress Progress
+	store    *pieces.Store
 }
 
-// Run simulates everything and returns the report. When ctx ends it stops early and
-// returns its error.
-func Run(ctx context.Context, p Parameters, progress Progress) (*report.Report, error) {
+// Run simulates everything and returns the report. When ctx ends it stops early and returns its
+// error. What is finished is kept in a directory of pieces, and Run with the same parameters goes
+// on there, also after a kill; with "" nothing is kept. A directory of other parameters, or of a
+// simulator with other outcomes, is refused with [pieces.ErrOther].
+func Run(ctx context.Context, dir string, p Parameters, progress Progress) (_ *report.Report, err error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
 	if progress == nil {
 		progress = func(string, int, int) {}
 	}
-	e := &experiment{p, ctx, progress}
+	e := &experiment{Parameters: p, ctx: ctx, progress: progress}
+	if dir != "" {
+		if e.store, err = open(dir, p); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, e.store.Close()) }()
+	}
 	var parts []part
 	for _, study := range []func() (part, error){
 		e.studyRisk, e.studyLowNoise, e.studyLowLatency, e.studyRandom, e.studyBroadcast, e.studyQuiet, e.studyHosts, e.studyProbing, e.studySeveral,
@@ -80,7 +91,11 @@ func (e *experiment) campaign(step string, s stabilisation.Settings, engine stab
 	} else {
 		step = fmt.Sprintf("%s: %d nodes", step, s.Nodes)
 	}
-	return c.Run(e.ctx, func(done int) { e.progress(step, done, runs) })
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	what := fmt.Sprintf("%s %d %+v", step, engine, s)
+	return pieces.Each(e.ctx, e.store, what, runs, e.Workers, func(done int) { e.progress(step, done, runs) }, c.Player(e.ctx))
 }
 
 // comparison is how far machines and abstraction differ on the same scenarios.

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"banyan/internal/study/detection/probing"
+	"banyan/internal/study/pieces"
 	"banyan/internal/study/report"
 )
 
@@ -23,29 +24,52 @@ type probingStudy struct {
 
 func (e *experiment) studyProbing() (part, error) {
 	s := probingStudy{e, map[int]probing.Histogram{}, map[int]probing.Histogram{}, probing.Histogram{}}
-	draw := func(what string, nodes int, simulate func(context.Context, probing.Spec) (probing.Histogram, error)) (probing.Histogram, error) {
-		step := fmt.Sprintf("%s: %d nodes", what, nodes)
-		return simulate(e.ctx, probing.Spec{
-			Nodes: nodes, Runs: e.ProbingRuns, Seed: e.Seed, Workers: e.Workers,
-			Done: func(runs int) { e.progress(step, runs, e.ProbingRuns) },
-		})
-	}
 	var err error
 	for _, n := range e.Probed {
-		if s.rounds[n], err = draw("figure 6", n, probing.RoundsUntilAll); err != nil {
+		if s.rounds[n], err = e.draw("figure 6", n, probing.RoundsUntilAll); err != nil {
 			return part{}, err
 		}
-		if s.most[n], err = draw("figure 7", n, probing.MostProbes); err != nil {
+		if s.most[n], err = e.draw("figure 7", n, probing.MostProbes); err != nil {
 			return part{}, err
 		}
 	}
-	if s.missed, err = draw("unprobed nodes", probedNodes, probing.Missed); err != nil {
+	if s.missed, err = e.draw("unprobed nodes", probedNodes, probing.Missed); err != nil {
 		return part{}, err
 	}
 	return part{
 		claims:  append(s.arithmetic(), s.claims()...),
 		section: report.Section{Title: "Randomised detectors", Figures: []*report.Figure{s.figure6(), s.figure7()}, Tables: []*report.Table{s.table()}},
 	}, nil
+}
+
+// drawing is a kind of rounds that are drawn.
+type drawing func(context.Context, probing.Spec) (probing.Histogram, error)
+
+// drawBlock is how many runs are drawn together: one takes milliseconds.
+const drawBlock = 50
+
+// draw draws all runs of one kind.
+func (e *experiment) draw(what string, nodes int, simulate drawing) (all probing.Histogram, err error) {
+	step := fmt.Sprintf("%s: %d nodes", what, nodes)
+	n := (e.ProbingRuns + drawBlock - 1) / drawBlock
+	progress := func(done int) { e.progress(step, min(done*drawBlock, e.ProbingRuns), e.ProbingRuns) }
+	blocks, err := pieces.Each(e.ctx, e.store, step, n, e.Workers, progress, func(_, b int) (map[int]int, error) {
+		first := b * drawBlock
+		h, err := simulate(e.ctx, probing.Spec{Nodes: nodes, First: first, Runs: min(drawBlock, e.ProbingRuns-first), Seed: e.Seed, Workers: 1})
+		came := map[int]int{}
+		for x, times := range h.Counts {
+			if times > 0 {
+				came[x] = times
+			}
+		}
+		return came, err
+	})
+	for _, b := range blocks {
+		for x, times := range b {
+			all.Add(x, times)
+		}
+	}
+	return all, err
 }
 
 // series are the mean and the greatest outcome by size.

@@ -1,13 +1,17 @@
 package failuredetector
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
+	"banyan/internal/study/pieces"
 	"banyan/internal/study/report"
 )
 
@@ -24,7 +28,7 @@ func small() Parameters {
 // TestRun: the report says which claims hold, by name. Those left out are Open with so few
 // runs.
 func TestRun(t *testing.T) {
-	r, err := Run(context.Background(), small(), nil)
+	r, err := Run(context.Background(), "", small(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,13 +96,11 @@ func TestRun(t *testing.T) {
 
 // TestWorkers: the report doesn't depend on the number of workers.
 func TestWorkers(t *testing.T) {
-	p := small()
-	p.Runs, p.Machines, p.Probed, p.Several = 20, []Share{{16, 3, 3}}, []int{1000}, []SeveralShare{{32, 2}}
-	p.Sizes = []int{16, 32, 64, 128}
+	p := tiny()
 	var pages [2]string
 	for i, workers := range []int{1, 5} {
 		p.Workers = workers
-		r, err := Run(context.Background(), p, nil)
+		r, err := Run(context.Background(), "", p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,21 +119,64 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-func TestInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	steps := map[string]bool{}
+// tiny is a reproduction that takes a tenth of a second.
+func tiny() Parameters {
 	p := small()
-	p.Workers = 1
-	_, err := Run(ctx, p, func(step string, done, total int) {
-		steps[step] = true
-		if done > 5 {
-			cancel()
-		}
-	})
-	if !errors.Is(err, context.Canceled) || len(steps) != 1 {
-		t.Errorf("%v after %v", err, steps)
+	p.Runs, p.Machines, p.Probed, p.ProbingRuns, p.Several, p.Quiet = 20, []Share{{16, 3, 3}}, []int{1000}, 120, []SeveralShare{{32, 2}}, 200
+	p.Sizes = []int{16, 32, 64, 128}
+	return p
+}
+
+// TestInterrupted: a run that is interrupted again and again, anywhere, ends with the report of
+// one that isn't, and with the same pieces. Other parameters are refused there.
+func TestInterrupted(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	p := tiny()
+	calls := 0
+	want, err := Run(t.Context(), other, p, func(string, int, int) { calls++ })
+	if err != nil {
+		t.Fatal(err)
 	}
-	cancel()
+	for stops := 0; ; stops++ {
+		if stops > 200 {
+			t.Fatal("it doesn't get on")
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		left := 1 + rand.IntN(calls)
+		got, err := Run(ctx, dir, p, func(string, int, int) {
+			if left--; left == 0 {
+				stop()
+			}
+		})
+		stop()
+		if err == nil {
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("the report is another after %d interruptions", stops)
+			}
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("an interrupted run says %v", err)
+		}
+	}
+	if without, err := Run(t.Context(), "", p, nil); err != nil || !reflect.DeepEqual(without, want) {
+		t.Errorf("the report is another if nothing is kept (%v)", err)
+	}
+	all, err := filepath.Glob(filepath.Join(other, "*"))
+	if err != nil || len(all) < 20 {
+		t.Errorf("%d pieces (%v)", len(all), err)
+	}
+	for _, path := range all {
+		a, err := os.ReadFile(path)
+		b, err2 := os.ReadFile(filepath.Join(dir, filepath.Base(path)))
+		if err := errors.Join(err, err2); err != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s is another after interruptions (%v)", filepath.Base(path), err)
+		}
+	}
+	p.Seed++
+	if _, err := Run(t.Context(), dir, p, nil); !errors.Is(err, pieces.ErrOther) {
+		t.Errorf("another seed: %v", err)
+	}
 }
 
 func TestValidate(t *testing.T) {

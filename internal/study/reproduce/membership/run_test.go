@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
+	"banyan/internal/study/pieces"
 	"banyan/internal/study/planning/risk"
 	"banyan/internal/study/planning/viewtime"
 	"banyan/internal/study/report"
@@ -62,7 +65,7 @@ func measure(change func(*Measurement)) []Measurement {
 
 func result(t *testing.T, p Parameters) *report.Report {
 	t.Helper()
-	r, err := Run(context.Background(), p, nil)
+	r, err := Run(context.Background(), nil, p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +226,7 @@ func TestInterrupted(t *testing.T) {
 	steps := map[string]bool{}
 	p := small()
 	p.Workers = 1
-	_, err := Run(ctx, p, func(step string, done, total int) {
+	_, err := Run(ctx, nil, p, func(step string, done, total int) {
 		steps[step] = true
 		cancel()
 	})
@@ -251,5 +254,59 @@ func TestValidate(t *testing.T) {
 		if spoil(&p); p.Validate() == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+// TestResumed: a run that is interrupted again and again ends with the report of one that isn't,
+// whatever was measured meanwhile. Other parameters are refused there.
+func TestResumed(t *testing.T) {
+	p := small()
+	p.Torus, p.Switch, p.Largest, p.Faulty = 64, 24, 64, 4
+	calls := 0
+	want, err := Run(t.Context(), nil, p, func(string, int, int) { calls++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for stops := 0; ; stops++ {
+		if stops > 200 {
+			t.Fatal("it doesn't get on")
+		}
+		store, err := Open(dir, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		left := 1 + rand.IntN(calls)
+		got, err := Run(ctx, store, p, func(string, int, int) {
+			if left--; left == 0 {
+				stop()
+			}
+		})
+		stop()
+		if failed := store.Close(); failed != nil {
+			t.Fatal(failed)
+		}
+		if err == nil {
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("the report is another after %d interruptions", stops)
+			}
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("an interrupted run says %v", err)
+		}
+	}
+	p.MeasuredFrom, p.Workers = "elsewhere", 1
+	store, err := Open(dir, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p.Runs++
+	if _, err := Open(dir, p); !errors.Is(err, pieces.ErrOther) {
+		t.Errorf("other parameters: %v", err)
 	}
 }
