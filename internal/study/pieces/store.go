@@ -32,7 +32,7 @@ type Store struct {
 }
 
 // ErrOther says that a directory has pieces of another computation.
-var ErrOther = errors.New("has results of another computation")
+var ErrOther = errors.New("has results of another computation: remove it, or choose another directory")
 
 // identity is the file that says whose pieces a directory has.
 type identity struct {
