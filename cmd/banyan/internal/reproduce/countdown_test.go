@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestCountdown: the rest is what the plan says, less what is done or kept, at the pace of what this
-// run itself has done.
+// TestCountdown: the rest is what the plan says, less what is done or kept, at the pace of what
+// this run itself has done.
 func TestCountdown(t *testing.T) {
 	c := newCountdown([]plannedStep{{"a", 10 * time.Minute}, {"b", 20 * time.Minute}, {"c", 30 * time.Minute}})
 	check := func(what string, after, want time.Duration) {
