@@ -22,6 +22,6 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(job.RunCommand(), job.JobsCommand(), job.AttachCommand(), job.HostsCommand(), job.LaunchCommand(), job.AgentCommand(), job.StartAgentCommand(), job.CheckCommand(), sim.Command(), plan.Command(), trace.Command(), bench.Command(), reproduce.Command())
+	root.AddCommand(job.RunCommand(), job.JobsCommand(), job.AttachCommand(), job.HostsCommand(), job.LaunchCommand(), job.LeadCommand(), job.AgentCommand(), job.StartAgentCommand(), job.CheckCommand(), sim.Command(), plan.Command(), trace.Command(), bench.Command(), reproduce.Command())
 	return root
 }

@@ -60,6 +60,15 @@ func (f *Fleet) Add(ctx context.Context, text string, tell func(text string)) (n
 
 // addOne starts the agent of a host, and adds it.
 func (f *Fleet) addOne(ctx context.Context, h hosts.Host, number int) (name string, err error) {
+	r, err := f.startOne(ctx, h, number)
+	if err != nil {
+		return "", err
+	}
+	return f.admit(r, placement.Host{Name: h.Name, Slots: h.Slots, Max: h.Max, Rack: h.Rack, Zone: h.Zone})
+}
+
+// startOne starts the agent of a host.
+func (f *Fleet) startOne(ctx context.Context, h hosts.Host, number int) (*remote.Remote, error) {
 	starting, stop := context.WithCancelCause(f.running)
 	user := h.Name
 	if h.User != "" {
@@ -71,7 +80,7 @@ func (f *Fleet) addOne(ctx context.Context, h hosts.Host, number int) (name stri
 	}
 	crew.Order.Connect = f.listener.Addresses()
 	if f.running.Err() != nil {
-		return "", errors.New("the job has ended")
+		return nil, errors.New("the job has ended")
 	}
 	f.starters.Go(func() { crew.Run(starting); stop(nil) })
 	waiting, cancel := context.WithCancel(ctx)
@@ -86,10 +95,32 @@ func (f *Fleet) addOne(ctx context.Context, h hosts.Host, number int) (name stri
 			err = errors.New("the job has ended")
 		}
 		stop(err)
-		return "", err
+		return nil, err
 	}
 	crew.Up(number)
-	return f.admit(r, placement.Host{Name: h.Name, Slots: h.Slots, Max: h.Max, Rack: h.Rack, Zone: h.Zone})
+	return r, nil
+}
+
+// startWitness starts the agent of the witness. Without it the job runs all the same.
+func (f *Fleet) startWitness(ctx context.Context) {
+	h := f.config.Witness
+	switch {
+	case h == nil:
+		return
+	case f.listener == nil:
+		f.note(fmt.Sprintf("the witness %s isn't needed: all processes run on this machine, and end with it", h.Name))
+		return
+	}
+	f.mu.Lock()
+	number := f.next
+	f.next++
+	f.mu.Unlock()
+	r, err := f.startOne(ctx, *h, number)
+	if err != nil {
+		f.note(fmt.Sprintf("the witness %s hasn't come up: %v", h.Name, err))
+		return
+	}
+	f.witness = r
 }
 
 // admit adds a host to a job that runs. It returns what the job calls it: no two hosts have the

@@ -17,7 +17,6 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -31,7 +30,6 @@ import (
 	"banyan/internal/job/placement"
 	"banyan/internal/job/starter"
 	"banyan/internal/job/starter/stage"
-	"banyan/internal/proto"
 )
 
 // DefaultLimit is how long hosts may take to come up.
@@ -60,6 +58,8 @@ type Config struct {
 	Self  string        // the path of banyan
 	Order starter.Order // Dir, Umask and Files
 	Stage bool          // files are sent to hosts that don't have them, or other ones
+	// Witness, if given, gets an agent without processes: see Fleet.Witness.
+	Witness *hosts.Host
 	// Join, if given, says where agents that something else starts come to; How, Self and Order
 	// mean nothing then. The hosts are the agents from number 0 on, and are renamed when they come.
 	Join *Join
@@ -75,18 +75,16 @@ type Fleet struct {
 	Phases Phases
 
 	config   Config
-	key      secure.Key      // the job's
-	running  context.Context // ends with the job
-	adding   sync.Mutex      // hosts are added to the job, and told to the launcher, in the same order
-	mu       sync.Mutex      // of what follows
-	job      placement.Job   // its hosts are those of the agents
-	last     []int
+	key      secure.Key            // the job's
+	running  context.Context       // ends with the job
+	adding   sync.Mutex            // hosts are added to the job, and told to the launcher, in the same order
+	homes                          // its lock is also of next
 	next     int                   // the number of the next agent that is started
+	witness  *remote.Remote        // nil: there is none
 	placed   chan struct{}         // closed when the first processes have their places
 	arrivals chan launcher.Arrival // of hosts, in the order in which they are added to the job
-	note     func(text string)
-	listener *remote.Listener // nil: all is here
-	files    *stage.Server    // nil: none are sent
+	listener *remote.Listener      // nil: all is here
+	files    *stage.Server         // nil: none are sent
 	cancel   context.CancelFunc
 	starters sync.WaitGroup
 }
@@ -116,7 +114,7 @@ func Start(ctx context.Context, c Config) (f *Fleet, err error) {
 		}
 	}
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	f = &Fleet{config: c, running: running, next: len(c.Hosts), note: c.Note, cancel: cancel, placed: make(chan struct{}), arrivals: make(chan launcher.Arrival)}
+	f = &Fleet{config: c, running: running, next: len(c.Hosts), homes: homes{note: c.Note}, cancel: cancel, placed: make(chan struct{}), arrivals: make(chan launcher.Arrival)}
 	defer func() {
 		if err != nil {
 			f.Close()
@@ -132,7 +130,11 @@ func Start(ctx context.Context, c Config) (f *Fleet, err error) {
 		return f, err
 	}
 	f.Phases = m.phases()
-	return f, f.place(m)
+	if err := f.place(m); err != nil {
+		return f, err
+	}
+	f.startWitness(limited)
+	return f, nil
 }
 
 // describe is what placement must know of the hosts.
@@ -199,42 +201,6 @@ func (f *Fleet) Names() (all []string) {
 
 // Arrivals are the hosts that are added while the job runs; see launcher.Config.
 func (f *Fleet) Arrivals() <-chan launcher.Arrival { return f.arrivals }
-
-// Rehome is the agent for the replacement of a process; see launcher.Config.
-func (f *Fleet) Rehome(id proto.Proc, on []int, living []bool) (agent int, ok bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	known, now := f.known(on, living)
-	agent, note, err := known.Replacement(id, now)
-	if err != nil {
-		return 0, false
-	}
-	if note != "" {
-		f.note(fmt.Sprintf("the replacement of rank %d runs on %s: %s", f.job.Layout.Rank(id), f.job.Hosts[agent].Name, note))
-	}
-	return agent, true
-}
-
-// Evacuate is the agents for processes that leave a host; see launcher.Config.
-func (f *Fleet) Evacuate(all []proto.Proc, on []int, living []bool) (agents []int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	known, now := f.known(on, living)
-	return known.Evacuation(all, now)
-}
-
-// known is the job with the hosts of which the launcher knows, and where processes are. The lock is
-// held.
-func (f *Fleet) known(on []int, living []bool) (placement.Job, placement.Running) {
-	known := f.job
-	known.Hosts = known.Hosts[:len(living)]
-	for id, host := range on {
-		if host >= 0 {
-			f.last[id] = host
-		}
-	}
-	return known, placement.Running{At: on, Last: f.last, Alive: living}
-}
 
 // Close ends all agents, and what has started them.
 func (f *Fleet) Close() {

@@ -31,6 +31,7 @@ func (m *muster) listen(ctx context.Context, f *Fleet) (err error) {
 	if f.listener, err = remote.Listen(m.Join.Address, m.Join.Key, remote.Options{Note: m.Note}); err != nil {
 		return err
 	}
+	f.key = m.Join.Key
 	m.Note(fmt.Sprintf("waits at %s for %s, up to %v", strings.Join(f.listener.Addresses(), " or "), plural(len(m.all), "agent"), m.Limit))
 	m.missing = func(h *candidate) string { return f.listener.Missing(h.place) }
 	f.starters.Go(func() { m.take(ctx, f) })

@@ -40,8 +40,8 @@ type Resumption struct {
 	Input func(from int64) io.Reader
 }
 
-// Resume goes on with a job to its end. Of the Config, only Rehome, Stop, Screen, Keep and the
-// streams count. Like Run, it takes the process's signals.
+// Resume goes on with a job to its end. Of the Config, only Names, Rehome, Evacuate, AddHosts, Stop,
+// Screen, Keep, Signals, Requests and the streams count. Like Run, it takes the process's signals.
 func Resume(c Config, r Resumption) (*Report, error) {
 	p := &plan{Config: r.State.Job.config(c)}
 	p.Agents = nil
@@ -66,6 +66,7 @@ func Resume(c Config, r Resumption) (*Report, error) {
 	defer close(j.over)
 	signals := catchSignals()
 	defer signals.release()
+	j.answerRequests() // in the loop, which comes soon
 	j.resume(&r)
 	j.loop(signals)
 	return &j.report, nil

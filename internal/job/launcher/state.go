@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"banyan/internal/job/agent"
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 )
 
@@ -90,6 +91,14 @@ func DecodeState(b []byte) (*State, error) {
 		return nil, fmt.Errorf("the job's state makes no sense: %d slots, %d hosts, %d programs", n, len(s.Hosts), len(s.Paths))
 	}
 	return s, nil
+}
+
+// Layout is that of the job's ranks.
+func (s *State) Layout() layout.Layout {
+	if s.Job.Transport == TransportInproc {
+		return layout.Uniform(1, 1)
+	}
+	return layout.Partial(s.Job.Degrees)
 }
 
 // state is the job's State now.

@@ -17,8 +17,9 @@ import (
 // Follow reads an order from in, and is the agent that it orders until that ends. It tells on out
 // what becomes of it, and of its branch. It changes the directory and the umask of this process.
 // Of the configuration, Charge and Extend count. sweep is told a directory that the agent's parent
-// is to remove if the agent dies.
-func Follow(ctx context.Context, in io.Reader, out io.Writer, c remote.Config, sweep func(dir string)) error {
+// is to remove if the agent dies. peers, if given, makes what joins the agent with others, and what
+// ends that.
+func Follow(ctx context.Context, in io.Reader, out io.Writer, c remote.Config, sweep func(dir string), peers Peers) error {
 	s := &speaker{to: out}
 	if err := s.say(word{Kind: hello}); err != nil {
 		return err
@@ -35,7 +36,7 @@ func Follow(ctx context.Context, in io.Reader, out io.Writer, c remote.Config, s
 		s.say(word{Kind: failed, Number: number, Text: err.Error(), Final: true})
 		return err
 	}
-	f := &follower{Order: o, number: number, key: key, out: s, config: c, sweep: sweep}
+	f := &follower{Order: o, number: number, key: key, out: s, config: c, sweep: sweep, peers: peers}
 	if len(o.Stage) > 0 {
 		return f.runStaged(ctx)
 	}
@@ -58,7 +59,11 @@ type follower struct {
 	out    *speaker
 	config remote.Config // what isn't ordered
 	sweep  func(dir string)
+	peers  Peers
 }
+
+// Peers joins an agent with others: see remote.Config. end is called when the agent has ended.
+type Peers func(key secure.Key) (peers remote.Peers, end func())
 
 // runStaged is the agent of a host to which files are sent. If it is a head it has them first, and
 // then serves them to its branch.
@@ -100,6 +105,11 @@ func (f *follower) serve(ctx context.Context, s *staged) error {
 	c := f.config
 	c.Addresses, c.Number, c.Key, c.Agent = f.Connect, f.number, f.key, s.wrap(local)
 	c.Begun = func() { f.out.say(word{Kind: ready, Number: f.number}) }
+	if f.peers != nil {
+		peers, end := f.peers(f.key)
+		defer end()
+		c.Peers = peers
+	}
 	return remote.Serve(ctx, c)
 }
 

@@ -73,7 +73,7 @@ func follow(t *testing.T, o Order) (said string) {
 	t.Chdir(t.TempDir())
 	var in, out bytes.Buffer
 	o.write(&in, secure.NewKey())
-	if Follow(t.Context(), &in, &out, remote.Config{}, nil) == nil {
+	if Follow(t.Context(), &in, &out, remote.Config{}, nil, nil) == nil {
 		t.Error("it has followed")
 	}
 	eachLine(&out, func(text string) {

@@ -17,6 +17,6 @@
 //
 // # Limits
 //
-// Nothing in banyan run uses it yet. The ledger is sent as a whole to each voter. A voter that is
+// The ledger is sent as a whole to each voter. A voter that is
 // started again must be another Host, as the machine demands.
 package steward

@@ -2,6 +2,7 @@ package steward
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -28,6 +29,9 @@ type Party interface {
 	Kept(number uint64)
 	// HostLost says that a host's processes are dead. Only the acting steward is told.
 	HostLost(h steward.Host)
+	// Follow says that a party leads a term: commands of earlier terms don't count any more. It may
+	// not act yet, and its term may be over already.
+	Follow(term uint64, leader steward.Host)
 	// Over says that this party is over.
 	Over(o steward.Outcome)
 }
@@ -38,7 +42,7 @@ type Config struct {
 	Machine   steward.Config // its times are nanoseconds
 	First     *steward.Ledger
 	Key       secure.Key
-	Addresses map[steward.Host]string // HOST:PORT of each party
+	Addresses map[steward.Host][]string // where each party may be, as HOST:PORT
 	Party     Party
 }
 
@@ -50,16 +54,18 @@ type Driver struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	all     sync.WaitGroup
-	peers   map[steward.Host]*peer // the loop's
+	peers   map[steward.Host]*peer // the loop's, as all that follows
+	term    uint64                 // that Party.Follow was told
 }
 
 // Start begins. l takes the other parties' connections.
 func Start(c Config, l *Listener) *Driver {
 	d := &Driver{cfg: c, calls: make(chan func(proto.Time, *[]steward.Action), 64), peers: make(map[steward.Host]*peer)}
 	d.ctx, d.stop = context.WithCancel(context.Background())
+	d.cfg.Addresses = maps.Clone(c.Addresses)
 	d.machine = steward.New(boottime(), c.Machine, c.First)
 	d.all.Go(d.loop)
-	d.all.Go(func() { l.serve(d.ctx, c.Key, d.heard) })
+	d.all.Go(func() { l.serve(d.ctx, c.Key, c.Machine.Self, d.heard) })
 	d.call(d.machine.Open)
 	return d
 }
@@ -79,6 +85,11 @@ func (d *Driver) Keep(state []byte, number uint64) {
 // Finish has the acting steward end the job.
 func (d *Driver) Finish(code int32) {
 	d.call(func(now proto.Time, out *[]steward.Action) { d.machine.Finish(now, code, out) })
+}
+
+// Meet tells where a party is that wasn't known when this one began.
+func (d *Driver) Meet(h steward.Host, addresses []string) {
+	d.call(func(proto.Time, *[]steward.Action) { d.cfg.Addresses[h] = addresses })
 }
 
 // heard takes a message.
@@ -114,6 +125,10 @@ func (d *Driver) loop() {
 			a := out[0]
 			out = out[1:]
 			d.carryOut(a, &out)
+		}
+		if term, leader := d.machine.Term(); term > d.term {
+			d.term = term
+			d.cfg.Party.Follow(term, leader)
 		}
 	}
 }

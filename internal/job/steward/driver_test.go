@@ -34,10 +34,11 @@ func (n *noted) Kill()                   { n.do(func() { n.until = 0 }) }
 func (n *noted) Lead(term uint64, l *steward.Ledger) {
 	n.do(func() { n.leads, n.terms, n.state = true, append(n.terms, term), l.State })
 }
-func (n *noted) StepDown()               { n.do(func() { n.leads = false }) }
-func (n *noted) Kept(number uint64)      { n.do(func() { n.kept = number }) }
-func (n *noted) HostLost(h steward.Host) { n.do(func() { n.lost = append(n.lost, h) }) }
-func (n *noted) Over(steward.Outcome)    { n.do(func() { n.over = true }) }
+func (n *noted) StepDown()                   { n.do(func() { n.leads = false }) }
+func (n *noted) Kept(number uint64)          { n.do(func() { n.kept = number }) }
+func (n *noted) HostLost(h steward.Host)     { n.do(func() { n.lost = append(n.lost, h) }) }
+func (n *noted) Follow(uint64, steward.Host) {}
+func (n *noted) Over(steward.Outcome)        { n.do(func() { n.over = true }) }
 
 func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
@@ -54,14 +55,14 @@ func TestNextSteward(t *testing.T) {
 	const n = 3
 	var hosts []steward.HostEntry
 	var listeners []*Listener
-	addresses := make(map[steward.Host]string)
+	addresses := make(map[steward.Host][]string)
 	for h := range steward.Host(n) {
 		hosts = append(hosts, steward.HostEntry{Host: h, Domain: int32(h)})
 		l, err := Listen("127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		listeners, addresses[h] = append(listeners, l), l.Address()
+		listeners, addresses[h] = append(listeners, l), []string{l.Address()}
 	}
 	first := steward.NewLedger(hosts, nil, steward.NoHost, false, steward.MaxVoters)
 	key := secure.NewKey()

@@ -9,7 +9,9 @@ import (
 	"net"
 	"time"
 
+	"banyan/internal/job/agent/remote"
 	"banyan/internal/job/agent/secure"
+	"banyan/internal/proto"
 	"banyan/internal/proto/steward"
 	"banyan/internal/runtime/handshake"
 )
@@ -26,6 +28,9 @@ const (
 // Listener takes the connections of other parties.
 type Listener struct{ socket net.Listener }
 
+// Close closes the port. A Driver that was given the Listener does so itself.
+func (l *Listener) Close() { l.socket.Close() }
+
 // Listen opens a port for the other parties. The address is as net.Listen has it for TCP.
 func Listen(address string) (*Listener, error) {
 	socket, err := net.Listen("tcp", address)
@@ -38,8 +43,13 @@ func Listen(address string) (*Listener, error) {
 // Address is where the Listener is.
 func (l *Listener) Address() string { return l.socket.Addr().String() }
 
-// serve passes on what others say, until ctx ends.
-func (l *Listener) serve(ctx context.Context, key secure.Key, heard func(*steward.Message)) {
+// Addresses are where other hosts find it.
+func (l *Listener) Addresses() []string {
+	return remote.Addresses(l.socket.Addr().(*net.TCPAddr).Port)
+}
+
+// serve passes on what others say to self, until ctx ends.
+func (l *Listener) serve(ctx context.Context, key secure.Key, self steward.Host, heard func(*steward.Message)) {
 	defer context.AfterFunc(ctx, func() { l.socket.Close() })() // ends Accept
 	var gate handshake.Gate
 	gate.Serve(ctx, l.socket, func(conn net.Conn, proven func()) {
@@ -53,7 +63,12 @@ func (l *Listener) serve(ctx context.Context, key secure.Key, heard func(*stewar
 		defer c.Close()
 		proven()
 		defer context.AfterFunc(ctx, func() { c.Close() })()
-		for from := gob.NewDecoder(c); ; {
+		from := gob.NewDecoder(c)
+		var meant steward.Host
+		if from.Decode(&meant) != nil || meant != self {
+			return // an address may be that of several hosts
+		}
+		for {
 			m := new(steward.Message)
 			if err := from.Decode(m); err != nil || int(m.From) != number {
 				return // it has gone, or speaks for another one
@@ -64,19 +79,22 @@ func (l *Listener) serve(ctx context.Context, key secure.Key, heard func(*stewar
 }
 
 // peer is another party, to which this one has something to say.
-type peer struct{ outbox chan *steward.Message }
+type peer struct {
+	host   steward.Host
+	outbox chan *steward.Message
+}
 
 // send sends a message, if the other party can take it.
 func (d *Driver) send(to steward.Host, m *steward.Message) {
 	p := d.peers[to]
 	if p == nil {
-		address, ok := d.cfg.Addresses[to]
-		if !ok {
+		addresses := d.cfg.Addresses[to]
+		if len(addresses) == 0 {
 			return
 		}
-		p = &peer{make(chan *steward.Message, ahead)}
+		p = &peer{to, make(chan *steward.Message, ahead)}
 		d.peers[to] = p
-		d.all.Go(func() { d.speak(p, address) })
+		d.all.Go(func() { d.speak(p, addresses) })
 	}
 	select {
 	case p.outbox <- m:
@@ -84,16 +102,20 @@ func (d *Driver) send(to steward.Host, m *steward.Message) {
 	}
 }
 
-// speak sends what is to be sent over one connection after the other.
-func (d *Driver) speak(p *peer, address string) {
+// speak sends what is to be sent over one connection after the other. It tries the addresses in
+// turn. A connection that breaks is a hint to the machine.
+func (d *Driver) speak(p *peer, addresses []string) {
 	pause := handshake.Backoff{Next: firstPause, Max: mostPause}
-	for {
-		c, err := d.dial(address)
+	for at := 0; ; {
+		c, err := d.dial(addresses[at%len(addresses)])
 		if err == nil {
 			pause.Next = firstPause
 			err = d.sendAll(p, c)
+			d.call(func(now proto.Time, out *[]steward.Action) { d.machine.Closed(now, p.host, out) })
+		} else {
+			at++
 		}
-		slog.Debug("steward: connection", "self", d.cfg.Machine.Self, "to", address, "err", err)
+		slog.Debug("steward: connection", "self", d.cfg.Machine.Self, "to", p.host, "err", err)
 		if !pause.Pause(d.ctx) {
 			return
 		}
@@ -123,6 +145,10 @@ func (d *Driver) sendAll(p *peer, c net.Conn) error {
 		io.Copy(io.Discard, c)
 	}()
 	to := gob.NewEncoder(c)
+	c.SetWriteDeadline(time.Now().Add(slow))
+	if err := to.Encode(p.host); err != nil {
+		return err
+	}
 	for {
 		select {
 		case m := <-p.outbox:

@@ -23,6 +23,7 @@ import (
 	"banyan/internal/job/agent/remote"
 	"banyan/internal/job/agent/secure"
 	"banyan/internal/job/env"
+	"banyan/internal/job/succession"
 	"banyan/internal/proto"
 )
 
@@ -188,6 +189,9 @@ func (f *agentFlags) serve(ctx context.Context, c remote.Config) error {
 		return cli.Failedf("the agent can't begin: %w", err)
 	}
 	c.Agent = described{local, f.host}
+	peers := succession.NewMember(c.Key, c.Extend)
+	defer peers.Close()
+	c.Peers = peers
 	if err := remote.Serve(ctx, c); err != nil {
 		return cli.Failedf("agent %d on %s: %w", c.Number, c.Agent.Host().Name, told(err))
 	}

@@ -33,6 +33,7 @@ type hostFlags struct {
 	launchAgent           string
 	stage                 bool     // the program is sent
 	files                 []string // and these
+	witness               string   // a host that votes, without processes
 	listen, keyFile       string   // for agents that come by themselves
 	agents                int
 	wait                  time.Duration
@@ -54,6 +55,7 @@ func (f *hostFlags) add(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.wait, "wait", 0, fmt.Sprintf("wait for hosts up to a `TIME`, such as 90s (default %v, or %v with --listen)", fleet.DefaultLimit, joinLimit))
 	flags.BoolVar(&f.stage, "stage", false, "send the program to hosts that don't have it, or another one; it is removed there at the end")
 	flags.StringArrayVar(&f.files, "stage-file", nil, "send `FILE` of this directory, too, for the program to find there (may be repeated)")
+	flags.StringVar(&f.witness, "witness", "", "have `HOST`, where no process runs, vote on who goes on when hosts or the launcher die: for jobs on two hosts")
 	flags.StringVar(&f.launchAgent, "launch-agent", "", "start agents by `COMMAND` with {host} (or {hosts}) and {agent} in it (default ssh, or $BANYAN_SSH; srun inside Slurm)")
 }
 
@@ -110,6 +112,9 @@ func (f *hostFlags) find(all []*partFlags) error {
 	if f.alone() {
 		return f.checkAlone()
 	}
+	if f.witness != "" && f.list.Index(f.witness) >= 0 {
+		return fmt.Errorf("--witness is %s, where processes run: name another host", f.witness)
+	}
 	return f.checkNumbers()
 }
 
@@ -130,6 +135,8 @@ func (f *hostFlags) await(all []*partFlags) error {
 		return fmt.Errorf("--agents is %d: want 1 to %d", f.agents, launcher.MaxProcs)
 	case f.stage || len(f.files) > 0:
 		return errors.New("--listen waits for agents that something else starts, and has placed programs there: --stage needs --host or an allocation")
+	case f.witness != "":
+		return errors.New("--listen waits for agents that something else starts: --witness would start one")
 	case f.launchAgent != "":
 		return errors.New("--listen waits for agents that something else starts: --launch-agent would start them")
 	}
@@ -163,6 +170,9 @@ func (f *hostFlags) alone() bool { return f.list == nil || len(f.list) == 1 && f
 func (f *hostFlags) checkAlone() error {
 	if f.spares != 0 || f.least > 1 {
 		return errors.New("--spare-hosts and --min-hosts need other hosts than this machine: name them with --host or --hostfile")
+	}
+	if f.witness != "" {
+		return errors.New("--witness needs other hosts than this machine: name them with --host or --hostfile")
 	}
 	return nil
 }
@@ -227,8 +237,17 @@ func (f *hostFlags) gather(c *launcher.Config, degrees []int) (*fleet.Fleet, err
 		case <-ctx.Done():
 		}
 	}()
+	var witness *hosts.Host
+	if f.witness != "" {
+		list, err := hosts.ParseList(f.witness)
+		if err != nil || len(list) != 1 {
+			return nil, fmt.Errorf("--witness is %q: want one host", f.witness)
+		}
+		witness = &list[0]
+	}
 	ready, err := fleet.Start(ctx, fleet.Config{
-		Hosts: f.list, Here: f.here, Spares: f.spares, Min: f.least, All: c.Heal, Job: job, How: how, Self: self, Order: order, Stage: f.stage, Join: join, Limit: f.wait,
+		Witness: witness,
+		Hosts:   f.list, Here: f.here, Spares: f.spares, Min: f.least, All: c.Heal, Job: job, How: how, Self: self, Order: order, Stage: f.stage, Join: join, Limit: f.wait,
 		Note: func(text string) { fmt.Fprintln(c.Stderr, "banyan:", text) },
 	})
 	if errors.Is(err, context.Canceled) {

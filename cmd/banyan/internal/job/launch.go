@@ -54,6 +54,7 @@ func launchJob(folder console.Folder, name, input string, args []string) (int, e
 	info := describeJob(name, *c)
 	info.Reach = f.hosts.reach()
 	c.Requests = console.NewServer(info, hub)
+	f.will = f.makeWill(info)
 	gone := make(chan struct{})
 	go func() {
 		c.Requests.Serve(first)
@@ -74,6 +75,8 @@ func launchJob(folder console.Folder, name, input string, args []string) (int, e
 			return 0, fmt.Errorf("the end of the job (exit code %d) can't be kept: %w", code, err) // in its log
 		}
 	}
+	f.finish(code) // the end is kept, or was shown
+	f.close()
 	folder.RemoveLog(name)
 	c.Requests.Close()
 	return code, nil

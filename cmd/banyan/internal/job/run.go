@@ -20,6 +20,7 @@ import (
 	"banyan/internal/fault"
 	"banyan/internal/job/env"
 	"banyan/internal/job/launcher"
+	"banyan/internal/job/succession"
 )
 
 const runLong = `Run starts PROGRAM as a job of message-passing processes, on this machine or on several, and
@@ -125,6 +126,9 @@ type runFlags struct {
 	faults              string
 	report              string
 	timeout             string
+	will                *succession.Will  // nil: the job ends with this process
+	owner               *succession.Owner // nil: nobody goes on
+	ends                []func()          // are called at last, the last one first
 }
 
 // RunCommand returns banyan run.
@@ -155,6 +159,7 @@ func (f *runFlags) command() *cobra.Command {
 		f.config.Stdin, f.config.Stdout, f.config.Stderr = jobInput(), os.Stdout, os.Stderr
 		f.config.Requests = openSocket(f.config)
 		defer f.config.Requests.Close()
+		defer f.close()
 		return f.run()
 	}
 	flags := cmd.Flags()
@@ -271,7 +276,10 @@ func (f *runFlags) run() (err error) {
 		if err != nil {
 			return err
 		}
-		defer ready.Close()
+		f.ends = append(f.ends, ready.Close)
+		if err := f.outlive(ready); err != nil {
+			return err
+		}
 	}
 	report, err := launcher.Run(f.config)
 	if e := (*launcher.StartError)(nil); errors.As(err, &e) {
@@ -280,6 +288,11 @@ func (f *runFlags) run() (err error) {
 	if err != nil {
 		return err
 	}
+	return conclude(report, outputs, file)
+}
+
+// conclude closes the files of a job that has ended, writes its report, and says how it ended.
+func conclude(report *launcher.Report, outputs files, file *os.File) error {
 	if err := outputs.Close(); err != nil {
 		return cli.Exit(max(report.ExitCode, 1), err)
 	}
@@ -293,6 +306,14 @@ func (f *runFlags) run() (err error) {
 		return cli.Exit(report.ExitCode, nil) // stderr has the reason already
 	}
 	return nil
+}
+
+// close ends what run has begun.
+func (f *runFlags) close() {
+	for _, end := range slices.Backward(f.ends) {
+		end()
+	}
+	f.ends = nil
 }
 
 // degrees are the numbers of replicas of all ranks.

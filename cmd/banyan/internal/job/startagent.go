@@ -13,6 +13,7 @@ import (
 	"banyan/internal/job/agent/remote"
 	"banyan/internal/job/agent/secure"
 	"banyan/internal/job/starter"
+	"banyan/internal/job/succession"
 )
 
 // StartAgentCommand returns banyan start-agent, which starters run on other hosts.
@@ -41,7 +42,11 @@ func StartAgentCommand() *cobra.Command {
 			signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGHUP)
 			ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
 			defer stop()
-			if err := starter.Follow(ctx, os.Stdin, os.Stdout, remote.Config{Charge: parent.Charge, Extend: extend}, parent.Sweep); err != nil {
+			peers := func(key secure.Key) (remote.Peers, func()) {
+				m := succession.NewMember(key, extend)
+				return m, m.Close
+			}
+			if err := starter.Follow(ctx, os.Stdin, os.Stdout, remote.Config{Charge: parent.Charge, Extend: extend}, parent.Sweep, peers); err != nil {
 				return cli.Exit(1, err)
 			}
 			return nil

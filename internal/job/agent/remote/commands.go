@@ -78,6 +78,14 @@ func (s *server) carryOut(m wire.Message) {
 		go s.drain(m, p, stop)
 	case wire.Forget:
 		s.forget(m.Ask)
+	case wire.Open:
+		s.open(m)
+	case wire.Charter:
+		s.begin(m)
+	case wire.Meet:
+		if s.peers != nil {
+			s.peers.Meet(m.Words)
+		}
 	}
 }
 

@@ -26,8 +26,8 @@ var errRefused = errors.New("refused")
 
 // dialler makes connections to the launcher.
 type dialler struct {
-	follows   bool // one launcher comes after the other: a refusal isn't final
 	mu        sync.Mutex
+	follows   bool // one launcher comes after the other: a refusal isn't final
 	addresses []string
 	changed   chan struct{} // closed when there are others
 	key       secure.Key
@@ -49,7 +49,7 @@ func (d *dialler) dial(ctx context.Context, hello func() wire.Greeting) (*connec
 	for {
 		addresses, changed := d.present()
 		c, err, final := d.attempt(ctx, addresses, changed, hello)
-		if err == nil || final && !d.follows {
+		if err == nil || final && !d.following() {
 			return c, err
 		}
 		// Agents that have lost the same connection shouldn't come back at the same moment.
@@ -58,6 +58,19 @@ func (d *dialler) dial(ctx context.Context, hello func() wire.Greeting) (*connec
 			return nil, err
 		}
 	}
+}
+
+// follow says that one launcher comes after the other.
+func (d *dialler) follow() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.follows = true
+}
+
+func (d *dialler) following() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.follows
 }
 
 // turn has the launcher looked for at other addresses.

@@ -26,6 +26,9 @@ type Options struct {
 	// Verdicts says that agents have their leases from others: a host is lost when Remote.Lose says
 	// so, or its agent says that its processes are dead.
 	Verdicts bool
+	// Known are the instances of agents that an earlier launcher had, by number: their parents may
+	// say that they are dead before they have come.
+	Known map[int]uint64
 	// Note, if given, is told in one line why a connection was refused. Several goroutines
 	// may call it.
 	Note  func(text string)
@@ -46,6 +49,7 @@ type Listener struct {
 	changed  chan struct{} // closed and made anew when an agent has come or was refused
 	agents   map[int]*Remote
 	expected map[*Remote]bool // Expect has returned it
+	dead     map[int]string   // those of Known that are dead
 	refused  map[int]string   // why an agent was refused last; -1: one of unknown number
 	noted    int              // notes of connections of unknown number
 	closed   bool
@@ -58,6 +62,11 @@ func Listen(address string, key secure.Key, o Options) (*Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no port for the agents: %w", err)
 	}
+	return ListenOn(socket, key, o), nil
+}
+
+// ListenOn is Listen with a socket that is open.
+func ListenOn(socket net.Listener, key secure.Key, o Options) *Listener {
 	o.Term, o.Lease, o.build = max(o.Term, 1), cmp.Or(o.Lease, DefaultLease), buildOr(o.build)
 	if o.Note == nil {
 		o.Note = func(string) {}
@@ -66,6 +75,7 @@ func Listen(address string, key secure.Key, o Options) (*Listener, error) {
 	l := &Listener{
 		key: key, options: o, instance: newInstance(), socket: socket, cancel: cancel, served: make(chan struct{}),
 		changed: make(chan struct{}), agents: make(map[int]*Remote), expected: make(map[*Remote]bool), refused: make(map[int]string),
+		dead: make(map[int]string),
 	}
 	go func() {
 		defer close(l.served)
@@ -74,7 +84,7 @@ func Listen(address string, key secure.Key, o Options) (*Listener, error) {
 			slog.Debug("agents' listener", "err", err)
 		})
 	}()
-	return l, nil
+	return l
 }
 
 // Port is the port's number.
@@ -97,6 +107,10 @@ func (l *Listener) Expect(ctx context.Context, number int) (*Remote, error) {
 	for {
 		l.mu.Lock()
 		r, changed, closed := l.agents[number], l.changed, l.closed
+		if how, dead := l.dead[number]; dead {
+			l.mu.Unlock()
+			return nil, fmt.Errorf("%s has died with its processes: %s", agentName(number), how)
+		}
 		if r != nil && !l.expected[r] && r.Reason() == "" {
 			l.expected[r] = true
 			l.mu.Unlock()

@@ -36,13 +36,15 @@ type Remote struct {
 	length   time.Duration // of its lease
 	link     *link.Link
 	commands *link.Out
-	verdicts bool                 // hosts are lost by Lose, not by the end of a lease
 	standing chan []wire.Standing // what runs there, if an earlier launcher has started it
 	lost     chan struct{}        // closed when the host is lost
 	ended    chan struct{}        // closed when nothing more comes from the agent
 
 	mu      sync.Mutex
 	granter *lease.Granter
+	begun   bool         // it may have a lease from voters
+	joined  bool         // it has its lease from them, and from nobody else
+	verdict string       // why the voters hold it for lost
 	delays  []proto.Time // of the last requests: our clock at their arrival, minus the agent's at their sending
 	asked   uint64       // number of the last question
 	answers map[uint64]chan wire.Message
@@ -68,14 +70,14 @@ func (k key) stream(c wire.Channel) wire.Stream {
 func newRemote(number int, hello wire.Greeting, o Options) *Remote {
 	r := &Remote{
 		number: number, instance: hello.Instance, host: hello.Host, term: o.Term, length: o.Lease,
-		verdicts: o.Verdicts, standing: make(chan []wire.Standing, 1), lost: make(chan struct{}), ended: make(chan struct{}),
+		begun: o.Verdicts, joined: o.Verdicts, standing: make(chan []wire.Standing, 1), lost: make(chan struct{}), ended: make(chan struct{}),
 		granter: lease.NewGranter(boottime(), proto.Time(o.Lease)),
 		answers: make(map[uint64]chan wire.Message), procs: make(map[key]*process),
 	}
 	r.link = link.New(silence(o.Lease), r.heard)
 	r.commands = r.link.Out(messages, false)
 	go r.listen(r.link.In(messages))
-	if !r.verdicts {
+	if !o.Verdicts {
 		go r.watch()
 	}
 	return r
@@ -118,7 +120,7 @@ func (r *Remote) request(q lease.Request) (lease.Grant, bool) {
 	if r.bad != nil || r.closing {
 		return lease.Grant{}, false
 	}
-	if r.verdicts { // it has its lease from others
+	if r.joined { // it has its lease from others
 		return lease.Grant{At: q.At, Length: proto.Time(r.length)}, true
 	}
 	return r.granter.Asked(now, q)
@@ -160,10 +162,16 @@ func (r *Remote) watch() {
 		}
 		r.mu.Lock()
 		now := boottime()
-		over, bad := r.granter.Over(now), r.bad
+		over, bad, verdict := r.granter.Over(now), r.bad, r.verdict
+		joined, begun := r.joined, r.begun
 		next = min(look, max(time.Millisecond, time.Duration(r.granter.End()-now)))
 		r.mu.Unlock()
 		switch {
+		case joined:
+			return
+		case begun && verdict == "": // it may have a lease from the voters
+		case over && begun:
+			r.lose(verdict, false)
 		case over && bad != nil:
 			r.lose(fmt.Sprintf("its agent can't be understood (%v), and got no more leases", bad), false)
 		case over:
@@ -171,10 +179,6 @@ func (r *Remote) watch() {
 		}
 	}
 }
-
-// Lose declares the host lost, if the launcher was made with Options.Verdicts. Its lease must be
-// over.
-func (r *Remote) Lose(reason string) { r.lose(reason, false) }
 
 // lose declares the host lost. reaped says that its processes were seen to end.
 func (r *Remote) lose(reason string, reaped bool) {
@@ -290,7 +294,9 @@ func (r *Remote) listen(in io.Reader) {
 
 func (r *Remote) take(m wire.Message) {
 	switch m.Type {
-	case wire.Started, wire.Failed, wire.Taken, wire.Drained, wire.Adopted:
+	case wire.Joined:
+		r.hasJoined()
+	case wire.Started, wire.Failed, wire.Taken, wire.Drained, wire.Adopted, wire.Opened:
 		r.mu.Lock()
 		c := r.answers[m.Ask]
 		delete(r.answers, m.Ask)

@@ -60,6 +60,9 @@ type Config struct {
 	Next <-chan Successor
 	// Lease is what lets the processes live. nil: the launcher grants it.
 	Lease Lease
+	// Peers, if given, joins the agent with others when the launcher says so; then Next and Lease
+	// are theirs.
+	Peers Peers
 	build string // for tests; empty: this program's
 }
 
@@ -72,6 +75,9 @@ type Successor struct {
 // Lease is a lease that isn't the launcher's. Held says whether the processes may live.
 type Lease interface{ Held() bool }
 
+// unextended is an Extend that nobody wants to know.
+func unextended(proto.Time) {}
+
 // server is an agent at work.
 type server struct {
 	local    agent.Agent
@@ -82,10 +88,12 @@ type server struct {
 	link     *link.Link
 	answers  atomic.Pointer[link.Out]
 	over     context.CancelCauseFunc
-	lease    Lease        // nil: holder
+	peers    Peers // nil: there are none
+	dialler  *dialler
 	starts   sync.RWMutex // held by each start that is under way
 
 	mu     sync.Mutex
+	lease  Lease // nil: holder
 	holder *lease.Holder
 	extend func(until proto.Time) // Config.Extend
 	term   uint64                 // the highest that was heard
@@ -102,9 +110,16 @@ type server struct {
 func Serve(ctx context.Context, c Config) error {
 	defer c.Agent.Close()
 	s := &server{
-		lease: c.Lease, local: c.Agent, number: c.Number, instance: newInstance(), procs: make(map[key]*served), drains: make(map[uint64]chan struct{}),
+		lease: c.Lease, peers: c.Peers, local: c.Agent, number: c.Number, instance: newInstance(), procs: make(map[key]*served), drains: make(map[uint64]chan struct{}),
 	}
-	d := &dialler{addresses: c.Addresses, changed: make(chan struct{}), follows: c.Next != nil, key: c.Key, number: c.Number, build: buildOr(c.build)}
+	d := &dialler{addresses: c.Addresses, changed: make(chan struct{}), key: c.Key, number: c.Number, build: buildOr(c.build)}
+	s.dialler = d
+	if c.Next != nil {
+		d.follow()
+	}
+	if c.Peers != nil {
+		c.Next = c.Peers.Next()
+	}
 	first, err := s.find(ctx, d, cmp.Or(c.Limit, DefaultLimit))
 	if err != nil {
 		return err
@@ -117,7 +132,7 @@ func Serve(ctx context.Context, c Config) error {
 	}
 	grant := first.welcome.Grant
 	if s.extend = c.Extend; s.extend == nil || c.Lease != nil {
-		s.extend = func(proto.Time) {}
+		s.extend = unextended
 	}
 	s.early = lease.Renewal(grant.Length) / 2
 	s.holder, s.term, s.launcher = lease.NewHolder(grant), first.welcome.Term, first.welcome.Instance
@@ -247,15 +262,11 @@ func (s *server) granted(g lease.Grant) {
 
 // held says whether the agent has its lease, and will have it for a moment. If not, the agent ends.
 func (s *server) held() bool {
-	var held bool
-	if s.lease != nil {
-		held = s.lease.Held()
-	} else {
-		s.mu.Lock()
-		held = s.holder.Held(boottime() + s.early)
-		s.mu.Unlock()
-	}
-	if !held {
+	s.mu.Lock()
+	voters := s.lease
+	held := voters == nil && s.holder.Held(boottime()+s.early)
+	s.mu.Unlock()
+	if !held && (voters == nil || !voters.Held()) {
 		s.over(ErrLeaseOver)
 	}
 	return held
@@ -307,7 +318,7 @@ func (s *server) connect(ctx context.Context, d *dialler, c *connection) {
 		switch {
 		case c.welcome.Instance == s.launcher:
 			s.granted(c.welcome.Grant)
-		case !d.follows || !s.isLater(c.welcome.Term) || c.welcome.Grant.Length < proto.Time(time.Millisecond):
+		case !d.following() || !s.isLater(c.welcome.Term) || c.welcome.Grant.Length < proto.Time(time.Millisecond):
 			c.Close()
 			s.over(errors.New("another launcher has come"))
 			return

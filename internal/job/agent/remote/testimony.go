@@ -83,6 +83,12 @@ const restLimit = 100 * time.Millisecond
 func (l *Listener) testified(number int, g wire.Greeting) (why string) {
 	l.mu.Lock()
 	r := l.agents[number]
+	if r == nil && l.options.Known[number] == g.Instance && !l.closed {
+		l.dead[number] = g.Dead
+		l.news()
+		l.mu.Unlock()
+		return ""
+	}
 	l.mu.Unlock()
 	if r == nil || r.instance != g.Instance {
 		return "this launcher doesn't know it"

@@ -1,0 +1,126 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"banyan/cmd/banyan/internal/cli"
+	"banyan/internal/job/agent/secure"
+	"banyan/internal/job/console"
+	"banyan/internal/job/env"
+	"banyan/internal/job/launcher"
+	"banyan/internal/job/succession"
+)
+
+// LeadCommand returns banyan lead-job, which an agent starts when it leads: the launcher that goes
+// on with a job whose launcher was lost.
+func LeadCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    succession.Command,
+		Short:  "Go on with a job whose launcher was lost (for banyan agent)",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := leadJob(); err != nil {
+				return cli.Failed(err)
+			}
+			return nil
+		},
+	}
+}
+
+// leadJob goes on with a job, to its end.
+func leadJob() error {
+	if os.Getenv(env.Debug) != "" {
+		slog.SetLogLoggerLevel(slog.LevelDebug)
+	} else {
+		log.SetOutput(io.Discard)
+	}
+	if err := secure.HideMemory(); err != nil {
+		return err
+	}
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE) // see agentFlags.serve
+	hub := console.NewHub()
+	s, err := succession.Succeed(func(text string) { fmt.Fprintln(hub.Stderr(), "banyan:", text) })
+	if err != nil {
+		return err
+	}
+	info := s.Will.Info
+	info.PID = os.Getpid()
+	info.Launcher, _ = os.Hostname() // it is only shown
+	server := console.NewServer(info, hub)
+	defer server.Close()
+	folder, err := console.MakeFolder()
+	if err == nil {
+		err = folder.Listen(server)
+	}
+	if err != nil {
+		slog.Debug("the job has no socket", "err", err) // it can't be asked for, and runs all the same
+	}
+	hub.Started()
+	c := launcher.Config{Stdin: hub.Stdin(), Stdout: hub.Stdout(), Stderr: hub.Stderr(), Signals: hub.Signals(), Requests: server, AddHosts: noMoreHosts}
+	s.Configure(&c)
+	outputs, file, err := reopen(&s.Will, &c)
+	if err != nil {
+		fmt.Fprintln(hub.Stderr(), "banyan:", err)
+	}
+	code := 1
+	report, err := launcher.Resume(c, s.Resumption)
+	if err == nil {
+		code, err = cli.Code(conclude(report, outputs, file))
+	}
+	if err != nil {
+		fmt.Fprintln(hub.Stderr(), "banyan:", err)
+	}
+	if !hub.End(code) {
+		if err := folder.Keep(hub, server.Info()); err != nil {
+			slog.Debug("the end of the job can't be kept", "err", err)
+		}
+	}
+	s.Finish(code)
+	return nil
+}
+
+// noMoreHosts answers requests for further hosts.
+func noMoreHosts(context.Context, string, func(string)) ([]string, error) {
+	return nil, errors.New("the launcher that could start agents was lost: no hosts can be added to this job any more")
+}
+
+// reopen has the output go on in the files that the user named, behind what they hold. What can't be
+// opened is left to consoles.
+func reopen(w *succession.Will, c *launcher.Config) (open files, report *os.File, err error) {
+	var errs []error
+	for _, x := range []struct {
+		flag, path string
+		set        func(*os.File)
+	}{
+		{"output", w.Output, func(o *os.File) { c.Stdout = o }},
+		{"error", w.Error, func(o *os.File) { c.Stderr = o }},
+	} {
+		if x.path == "" {
+			continue
+		}
+		file, err := os.OpenFile(x.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("--%s: %w", x.flag, err))
+			continue
+		}
+		open = append(open, file)
+		x.set(file)
+	}
+	if w.Report != "" {
+		if report, err = os.OpenFile(w.Report, os.O_WRONLY|os.O_CREATE, 0o666); err != nil {
+			errs = append(errs, fmt.Errorf("the report: %w", err))
+		}
+	}
+	return open, report, errors.Join(errs...)
+}

@@ -1,0 +1,48 @@
+package job
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"banyan/internal/job/console"
+	"banyan/internal/job/fleet"
+	"banyan/internal/job/succession"
+)
+
+// makeWill says what another launcher has to do that goes on with the job.
+func (f *runFlags) makeWill(info console.Info) *succession.Will {
+	return &succession.Will{Info: info, Output: absolute(f.show.output), Error: absolute(f.show.error), Report: absolute(f.report)}
+}
+
+// absolute is a path for a process in another directory.
+func absolute(path string) string {
+	if path == "" {
+		return ""
+	}
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
+}
+
+// outlive has the job's agents go on if this process dies, if it has a will and enough of them can
+// vote.
+func (f *runFlags) outlive(ready *fleet.Fleet) error {
+	if f.will == nil {
+		return nil
+	}
+	owner, err := succession.NewOwner(ready, &f.config, *f.will, func(why error) {
+		fmt.Fprintln(os.Stderr, "banyan:", why) // to the launcher's log
+		os.Exit(1)
+	})
+	if err != nil || owner == nil {
+		return err
+	}
+	f.ends = append(f.ends, owner.Close)
+	f.owner = owner
+	return nil
+}
+
+// finish has nobody go on with the job.
+func (f *runFlags) finish(code int) { f.owner.Finish(code) }

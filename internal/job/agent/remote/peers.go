@@ -1,0 +1,105 @@
+package remote
+
+import (
+	"errors"
+
+	"banyan/internal/job/agent/wire"
+)
+
+// Agents that take part in decisions have their lease from voters among them, and go on when the
+// launcher is lost. Until the voters have granted the first lease the launcher's counts. In between,
+// the launcher can't know which one the agent has: then its host is lost only if both are over.
+
+// Peers joins an agent with those of other hosts (package succession). Its methods are called by
+// one goroutine.
+type Peers interface {
+	// Open opens the agent to others.
+	Open() (wire.Doors, error)
+	// Begin takes part, as the launcher's words say. joined is called once, with the lease that
+	// counts from then on.
+	Begin(words []byte, joined func(Lease)) error
+	// Meet takes the launcher's words about others.
+	Meet(words []byte)
+	// Next tells of launchers, once the agent has joined.
+	Next() <-chan Successor
+}
+
+// Open opens the agent to those of other hosts.
+func (r *Remote) Open() (wire.Doors, error) {
+	m, err := r.await(wire.Message{Type: wire.Open})
+	switch {
+	case err != nil:
+		return wire.Doors{}, err
+	case m.Doors == nil:
+		return wire.Doors{}, errors.New(m.Text)
+	}
+	return *m.Doors, nil
+}
+
+// Begin has the agent take part in the decisions of all. From now on it is lost when Lose says so,
+// or it or its parent says that its processes are dead.
+func (r *Remote) Begin(words []byte) error {
+	r.mu.Lock()
+	r.begun = true
+	r.mu.Unlock()
+	return r.say(wire.Message{Type: wire.Charter, Words: words})
+}
+
+// Meet tells the agent of others.
+func (r *Remote) Meet(words []byte) error { return r.say(wire.Message{Type: wire.Meet, Words: words}) }
+
+// Instance is a number that no other agent has.
+func (r *Remote) Instance() uint64 { return r.instance }
+
+// Lose says that the voters hold the host for lost: a lease from them is over.
+func (r *Remote) Lose(reason string) {
+	r.mu.Lock()
+	r.verdict = reason
+	joined := r.joined
+	r.mu.Unlock()
+	if joined {
+		r.lose(reason, false)
+	}
+}
+
+func (r *Remote) hasJoined() {
+	r.mu.Lock()
+	r.joined = true
+	verdict := r.verdict
+	r.mu.Unlock()
+	if verdict != "" {
+		r.lose(verdict, false)
+	}
+}
+
+// open opens this agent to others.
+func (s *server) open(m wire.Message) {
+	answer := wire.Message{Type: wire.Opened, Ask: m.Ask, Text: "this agent takes no part in decisions"}
+	if s.peers != nil {
+		if doors, err := s.peers.Open(); err != nil {
+			answer.Text = err.Error()
+		} else {
+			answer.Text, answer.Doors = "", &doors
+		}
+	}
+	s.say(answer)
+}
+
+// begin has this agent take part.
+func (s *server) begin(m wire.Message) {
+	if s.peers == nil {
+		return
+	}
+	if err := s.peers.Begin(m.Words, s.join); err != nil {
+		s.over(err)
+	}
+}
+
+// join has the lease count that voters have granted.
+func (s *server) join(l Lease) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lease, s.extend = l, unextended
+	s.dialler.follow()
+	s.say(wire.Message{Type: wire.Joined})
+}

@@ -1,0 +1,35 @@
+// Package succession lets a job outlive its launcher. The agents of its hosts vote (package
+// job/steward); when the launcher's process or its host has died, one of them leads, and starts the
+// next launcher, which goes on where the first one was (launcher.Resume).
+//
+// # Parts
+//
+//   - [Owner] is the first launcher's part. It opens the agents to each other, tells them who
+//     votes, and votes itself: it is the steward of term 1. It keeps the launcher's state, with what
+//     else the next one must know ([Legacy]), in the ledger.
+//   - [Member] is an agent's part. It has its lease from the voters. If it leads it starts a
+//     process of its own for the launcher, and ends that if it doesn't lead any more: so a launcher
+//     whose term is over does nothing, and the agent's processes go on.
+//   - [Successor] is that process's part.
+//
+// # Voters
+//
+// They are the launcher and up to four agents, on as many machines and, if the job names racks, in
+// different ones. A job over less than three machines has no [Owner]: of two, the one that is left
+// couldn't know whether the other one is dead. A witness is an agent without processes: a machine
+// more that votes.
+//
+// # Invariants
+//
+//   - An agent whose lease from the voters has begun obeys no other, and goes to the launcher of
+//     each later term.
+//   - The launcher of a term knows of each host either what runs there, or that it is lost, before
+//     it goes on.
+//   - What a launcher kept is what the next one goes on from.
+//
+// # Limits
+//
+// A host whose processes are in the first launcher's own process is lost with it, when its lease is
+// over. What comes from the job's input ends with the first launcher. Hosts can't be added after it.
+// All agents are told the addresses of all.
+package succession

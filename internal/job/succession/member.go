@@ -1,0 +1,231 @@
+package succession
+
+import (
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"banyan/internal/job/agent/remote"
+	"banyan/internal/job/agent/secure"
+	"banyan/internal/job/agent/wire"
+	driver "banyan/internal/job/steward"
+	"banyan/internal/proto"
+	"banyan/internal/proto/steward"
+)
+
+const (
+	// early is how long before its lease's end an agent ends by itself.
+	early = 250 * proto.Time(time.Millisecond)
+	// linger is how long an agent of a job that is over answers others, so that they learn it.
+	linger = 2 * proto.Time(time.Second)
+	// overPause is between the machine's word to kill and its word that the job is over, at most.
+	overPause = 100 * proto.Time(time.Millisecond)
+)
+
+// Member is an agent's part. It implements remote.Peers.
+type Member struct {
+	key    secure.Key
+	extend func(until proto.Time)
+	next   chan remote.Successor
+
+	agents   *driver.Listener
+	launcher *net.TCPListener
+	driver   *driver.Driver
+	joined   func(remote.Lease)
+
+	mu       sync.Mutex
+	doors    map[steward.Host]wire.Doors
+	until    proto.Time // the end of the lease
+	begun    bool       // it has a lease
+	killed   proto.Time // when it was told that it has no more; 0: it wasn't
+	overAt   proto.Time // when the job is over; 0: it isn't
+	followed remote.Successor
+	leading  *leading // nil: it doesn't lead
+}
+
+// NewMember makes the part of an agent. extend is told when this process must be dead, and its
+// processes with it.
+func NewMember(key secure.Key, extend func(until proto.Time)) *Member {
+	return &Member{key: key, extend: extend, next: make(chan remote.Successor, 1)}
+}
+
+// Close ends it, with the launcher that it has started.
+func (m *Member) Close() {
+	if m.driver != nil {
+		m.driver.Close()
+	} else if m.agents != nil {
+		m.agents.Close()
+	}
+	m.mu.Lock()
+	l := m.leading
+	m.leading = nil
+	m.mu.Unlock()
+	l.wait()
+	if m.launcher != nil {
+		m.launcher.Close()
+	}
+}
+
+// Open implements remote.Peers.
+func (m *Member) Open() (d wire.Doors, err error) {
+	if m.agents == nil {
+		if m.agents, err = driver.Listen(":0"); err != nil {
+			return d, err
+		}
+		// Agents that dial it before this one leads wait in its kernel.
+		socket, err := net.Listen("tcp", ":0")
+		if err != nil {
+			return d, err
+		}
+		m.launcher = socket.(*net.TCPListener)
+	}
+	return wire.Doors{Agent: m.agents.Addresses(), Launcher: remote.Addresses(m.launcher.Addr().(*net.TCPAddr).Port)}, nil
+}
+
+// Begin implements remote.Peers.
+func (m *Member) Begin(words []byte, joined func(remote.Lease)) error {
+	var c charter
+	if err := decode(words, &c); err != nil || m.driver != nil || m.agents == nil || c.Ledger == nil {
+		return err
+	}
+	m.joined, m.doors = joined, c.Doors
+	m.driver = driver.Start(driver.Config{
+		Machine: machine(c.Self, c.Domain, c.Voters), First: c.Ledger, Key: m.key, Addresses: agentDoors(c.Doors), Party: m,
+	}, m.agents)
+	return nil
+}
+
+// Meet implements remote.Peers.
+func (m *Member) Meet(words []byte) {
+	var all newcomers
+	if decode(words, &all) != nil || m.driver == nil {
+		return
+	}
+	for h, d := range all {
+		m.mu.Lock()
+		m.doors[h] = d
+		m.mu.Unlock()
+		m.driver.Meet(h, d.Agent)
+	}
+}
+
+// Next implements remote.Peers.
+func (m *Member) Next() <-chan remote.Successor { return m.next }
+
+// Held implements remote.Lease. It says no a little before the lease's end, so that the agent can
+// end in order.
+func (m *Member) Held() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := boottime()
+	if m.overAt != 0 {
+		return now < m.overAt+linger && now+early < m.until
+	}
+	return now+early < m.until && (m.killed == 0 || now < m.killed+overPause)
+}
+
+// Extend implements driver.Party.
+func (m *Member) Extend(until proto.Time) {
+	m.mu.Lock()
+	first := !m.begun
+	if m.killed != 0 { // what there was is over, and this agent ends
+		m.mu.Unlock()
+		return
+	}
+	m.begun, m.until = true, until
+	m.mu.Unlock()
+	if first {
+		m.joined(m)
+		m.mu.Lock()
+		m.tell()
+		m.mu.Unlock()
+	}
+	m.extend(until)
+}
+
+// Kill implements driver.Party. The agent has ended by itself before its lease's end: see Held.
+func (m *Member) Kill() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.killed == 0 {
+		m.killed = boottime()
+	}
+}
+
+// Follow implements driver.Party.
+func (m *Member) Follow(term uint64, leader steward.Host) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.followed = remote.Successor{Term: term, Addresses: m.doors[leader].Launcher}
+	m.tell()
+}
+
+// tell has the agent go to the launcher of the last term. The lock is held.
+func (m *Member) tell() {
+	if !m.begun || m.followed.Term < 2 {
+		return
+	}
+	select {
+	case <-m.next: // it is old
+	default:
+	}
+	m.next <- m.followed
+}
+
+// Lead implements driver.Party.
+func (m *Member) Lead(term uint64, l *steward.Ledger) {
+	d := mandate{Key: m.key.Line(), Term: term, Legacy: l.State}
+	for _, h := range l.Hosts {
+		if h.State == steward.Lost || h.State == steward.Left {
+			d.Lost = append(d.Lost, h.Host)
+		}
+	}
+	slog.Debug("succession: leads", "term", term, "state", len(l.State))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.leading.end()
+	m.leading = lead(d, m.launcher, m.driver, m.failed)
+}
+
+// failed ends this agent because its launcher has failed: another one leads then.
+func (m *Member) failed(err error) {
+	slog.Debug("succession: the launcher has failed", "err", err)
+	m.Kill()
+}
+
+// StepDown implements driver.Party.
+func (m *Member) StepDown() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.leading.end()
+	m.leading = nil
+}
+
+// Kept implements driver.Party.
+func (m *Member) Kept(number uint64) { m.instruct(word{Kept: number}) }
+
+// HostLost implements driver.Party.
+func (m *Member) HostLost(h steward.Host) { m.instruct(word{Lost: []steward.Host{h}}) }
+
+func (m *Member) instruct(w word) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.leading.say(w)
+}
+
+// Over implements driver.Party.
+func (m *Member) Over(how steward.Outcome) {
+	slog.Debug("succession: over", "why", how.Reason)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if how.Reason == steward.Finished {
+		m.overAt = boottime()
+		m.leading.say(word{Over: true})
+	}
+}
+
+var (
+	_ remote.Peers = (*Member)(nil)
+	_ driver.Party = (*Member)(nil)
+)

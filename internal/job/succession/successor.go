@@ -1,0 +1,274 @@
+package succession
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/job/agent"
+	"banyan/internal/job/agent/remote"
+	"banyan/internal/job/agent/secure"
+	"banyan/internal/job/launcher"
+	"banyan/internal/proto/steward"
+)
+
+// gatherLimit bounds how long agents may take to come to the next launcher, or to be lost.
+const gatherLimit = 60 * time.Second
+
+// Successor is the part of a launcher that goes on with a job.
+type Successor struct {
+	Will       Will
+	Resumption launcher.Resumption
+
+	note     func(text string)
+	legacy   Legacy
+	agent    net.Conn
+	listener *remote.Listener
+	over     chan struct{} // closed when all know that the job is over, or will
+
+	mu     sync.Mutex
+	to     *gob.Encoder
+	lost   map[steward.Host]bool
+	waits  map[steward.Host]context.CancelFunc // for agents that haven't come
+	here   map[steward.Host]*remote.Remote
+	number uint64
+	kept   func()
+}
+
+// Succeed gathers what the launchers before have left, and all agents. It is for the process that
+// an agent starts when it leads. note is told what the user must know.
+func Succeed(note func(string)) (*Successor, error) {
+	s := &Successor{note: note, over: make(chan struct{}), lost: make(map[steward.Host]bool), waits: make(map[steward.Host]context.CancelFunc), here: make(map[steward.Host]*remote.Remote)}
+	unix.CloseOnExec(wordsDescriptor)
+	unix.CloseOnExec(socketDescriptor)
+	words, file := os.NewFile(wordsDescriptor, "words"), os.NewFile(socketDescriptor, "socket")
+	defer words.Close()
+	defer file.Close()
+	var err error
+	if s.agent, err = net.FileConn(words); err != nil {
+		return nil, errors.New("agents call this command, and nobody else")
+	}
+	socket, err := net.FileListener(file)
+	if err != nil {
+		return nil, err
+	}
+	s.to = gob.NewEncoder(s.agent)
+	from := gob.NewDecoder(s.agent)
+	var m mandate
+	if err := from.Decode(&m); err != nil {
+		return nil, err
+	}
+	key, err := secure.ReadKey(bytes.NewReader(m.Key))
+	if err != nil {
+		return nil, err
+	}
+	if len(m.Legacy) == 0 {
+		return nil, errors.New("the launcher died before it had written down anything")
+	}
+	if err := decode(m.Legacy, &s.legacy); err != nil {
+		return nil, err
+	}
+	state, err := s.legacy.state()
+	if err != nil {
+		return nil, err
+	}
+	s.Will, s.Resumption.State = s.legacy.Will, state
+	for _, h := range m.Lost {
+		s.lost[h] = true
+	}
+	known := make(map[int]uint64)
+	for _, a := range s.legacy.Agents {
+		if a.Number != inside {
+			known[a.Number] = a.Instance
+		}
+	}
+	s.listener = remote.ListenOn(socket, key, remote.Options{Term: m.Term, Adopt: true, Verdicts: true, Known: known, Note: note})
+	go s.listen(from)
+	return s, s.gather()
+}
+
+// listen takes the agent's words. The kernel ends this process with the agent.
+func (s *Successor) listen(from *gob.Decoder) {
+	for {
+		var w word
+		if err := from.Decode(&w); err != nil {
+			slog.Debug("succession: the agent has gone", "err", err)
+			return
+		}
+		s.mu.Lock()
+		for _, h := range w.Lost {
+			s.lost[h] = true
+			if stop := s.waits[h]; stop != nil {
+				stop()
+			}
+			if r := s.here[h]; r != nil {
+				go r.Lose(leaseOver)
+			}
+		}
+		if w.Kept != 0 && w.Kept == s.number && s.kept != nil {
+			go s.kept()
+		}
+		s.mu.Unlock()
+		if w.Over {
+			close(s.over)
+		}
+	}
+}
+
+// gather waits for each agent, or until its host is lost.
+func (s *Successor) gather() error {
+	r := &s.Resumption
+	n := len(r.State.Hosts)
+	if len(s.legacy.Agents) < n {
+		return fmt.Errorf("the launcher's state makes no sense: %d agents of %d hosts", len(s.legacy.Agents), n)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), gatherLimit)
+	defer cancel()
+	r.Agents, r.Standing = make([]agent.Adopter, n), make([][]agent.Adopted, n)
+	errs := make([]error, n)
+	var all sync.WaitGroup
+	for i := range n {
+		if !r.State.Lost[i] {
+			all.Go(func() { errs[i] = s.adopt(ctx, i) })
+		}
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	shown := shown(r)
+	r.Shown = func(rank int, stderr bool) int64 {
+		if stderr {
+			return shown[rank][1]
+		}
+		return shown[rank][0]
+	}
+	return nil
+}
+
+// adopt waits for the agent of a host, and for what it says. If the host is lost it stays nil.
+func (s *Successor) adopt(ctx context.Context, i int) error {
+	a := s.legacy.Agents[i]
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	s.mu.Lock()
+	lost := s.lost[a.Host]
+	before := s.waits[a.Host]
+	s.waits[a.Host] = func() {
+		stop()
+		if before != nil { // several agents in one process
+			before()
+		}
+	}
+	s.mu.Unlock()
+	if lost {
+		return nil
+	}
+	if a.Number == inside {
+		<-ctx.Done()
+		return s.unlessLost(a.Host, ctx.Err())
+	}
+	r, err := s.listener.Expect(ctx, a.Number)
+	if err != nil {
+		if errors.Is(err, agent.ErrHostLost) {
+			return nil
+		}
+		return s.unlessLost(a.Host, err)
+	}
+	s.mu.Lock()
+	s.here[a.Host] = r
+	lost = s.lost[a.Host]
+	s.mu.Unlock()
+	if lost {
+		r.Lose(leaseOver)
+	}
+	standing, err := r.Adopt(ctx)
+	if errors.Is(err, agent.ErrHostLost) {
+		return nil
+	}
+	if err != nil {
+		return s.unlessLost(a.Host, err)
+	}
+	s.Resumption.Agents[i], s.Resumption.Standing[i] = r, standing
+	return nil
+}
+
+// unlessLost is an error, unless that is because the host is lost.
+func (s *Successor) unlessLost(h steward.Host, err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost[h] {
+		return nil
+	}
+	return err
+}
+
+// shown is how much of each rank's streams was shown, as far as agents know: they keep the rest.
+func shown(r *launcher.Resumption) map[int][2]int64 {
+	all := make(map[int][2]int64)
+	l := r.State.Layout()
+	for _, standing := range r.Standing {
+		for _, x := range standing {
+			slot := &r.State.Slots[x.Proc]
+			if x.Incarnation != slot.Incarnation {
+				continue
+			}
+			rank := int(l.Rank(x.Proc))
+			at := all[rank]
+			for i := range at {
+				at[i] = max(at[i], slot.Bases[i]+x.OutputsAt[i])
+			}
+			all[rank] = at
+		}
+	}
+	return all
+}
+
+// Configure has a launcher's Config go on as the one before.
+func (s *Successor) Configure(c *launcher.Config) {
+	state := s.Resumption.State
+	for _, h := range state.Hosts {
+		c.Names = append(c.Names, h.Name)
+	}
+	homes := s.legacy.Homes.Chooser(state.Layout(), s.note)
+	c.Rehome, c.Evacuate, c.Keep = homes.Rehome, homes.Evacuate, s.keep
+}
+
+// keep is launcher.Config's Keep.
+func (s *Successor) keep(state []byte, kept func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.legacy
+	l.State = state
+	s.number++
+	s.kept = kept
+	s.say(word{State: encode(l), Number: s.number})
+}
+
+// say tells the agent something. The lock is held.
+func (s *Successor) say(w word) {
+	if err := s.to.Encode(w); err != nil {
+		slog.Debug("succession: unsaid", "err", err)
+	}
+}
+
+// Finish ends the job, and all agents. It waits until that is certain, or for a while.
+func (s *Successor) Finish(code int) {
+	s.mu.Lock()
+	s.say(word{Finished: true, Code: int32(code)})
+	s.mu.Unlock()
+	select {
+	case <-s.over:
+	case <-time.After(finishLimit):
+	}
+	s.listener.Close()
+}
