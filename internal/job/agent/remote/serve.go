@@ -266,7 +266,10 @@ func (s *server) held() bool {
 	voters := s.lease
 	held := voters == nil && s.holder.Held(boottime()+s.early)
 	s.mu.Unlock()
-	if !held && (voters == nil || !voters.Held()) {
+	if voters != nil {
+		held = voters.Held()
+	}
+	if !held {
 		s.over(ErrLeaseOver)
 	}
 	return held
