@@ -19,11 +19,11 @@ type charter struct {
 	Domain int32
 	Voters int
 	Ledger *steward.Ledger
-	Doors  map[steward.Host]wire.Doors
+	Ports  map[steward.Host]wire.Ports
 }
 
-// newcomers are agents that have come later.
-type newcomers map[steward.Host]wire.Doors
+// additions are agents that have come later.
+type additions map[steward.Host]wire.Ports
 
 // patience is how long a launcher may be silent before an agent takes over, and how much longer the
 // next agent waits. If its connections end nobody waits.

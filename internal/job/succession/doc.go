@@ -4,8 +4,8 @@
 //
 // # Parts
 //
-//   - [Owner] is the first launcher's part. It opens the agents to each other, tells them who
-//     votes, and votes itself: it is the steward of term 1. It keeps the launcher's state, with what
+//   - [Owner] is the first launcher's part. It opens the agents to each other, tells them which
+//     vote, and votes itself: it is the steward of term 1. It keeps the launcher's state, with what
 //     else the next one must know ([Legacy]), in the ledger.
 //   - [Member] is an agent's part. It has its lease from the voters. If it leads it starts a
 //     process of its own for the launcher, and ends that if it doesn't lead any more: so a launcher
@@ -30,6 +30,6 @@
 // # Limits
 //
 // A host whose processes are in the first launcher's own process is lost with it, when its lease is
-// over. What comes from the job's input ends with the first launcher. Hosts can't be added after it.
-// All agents are told the addresses of all.
+// over. The job's input ends with the first launcher. Hosts can't be added after it. All agents
+// are told the addresses of all.
 package succession

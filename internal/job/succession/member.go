@@ -35,7 +35,7 @@ type Member struct {
 	joined   func(remote.Lease)
 
 	mu       sync.Mutex
-	doors    map[steward.Host]wire.Doors
+	ports    map[steward.Host]wire.Ports
 	until    proto.Time // the end of the lease
 	begun    bool       // it has a lease
 	killed   proto.Time // when it was told that it has no more; 0: it wasn't
@@ -68,7 +68,7 @@ func (m *Member) Close() {
 }
 
 // Open implements remote.Peers.
-func (m *Member) Open() (d wire.Doors, err error) {
+func (m *Member) Open() (d wire.Ports, err error) {
 	if m.agents == nil {
 		if m.agents, err = driver.Listen(":0"); err != nil {
 			return d, err
@@ -80,7 +80,7 @@ func (m *Member) Open() (d wire.Doors, err error) {
 		}
 		m.launcher = socket.(*net.TCPListener)
 	}
-	return wire.Doors{Agent: m.agents.Addresses(), Launcher: remote.Addresses(m.launcher.Addr().(*net.TCPAddr).Port)}, nil
+	return wire.Ports{Agent: m.agents.Addresses(), Launcher: remote.Addresses(m.launcher.Addr().(*net.TCPAddr).Port)}, nil
 }
 
 // Begin implements remote.Peers.
@@ -89,22 +89,22 @@ func (m *Member) Begin(words []byte, joined func(remote.Lease)) error {
 	if err := decode(words, &c); err != nil || m.driver != nil || m.agents == nil || c.Ledger == nil {
 		return err
 	}
-	m.joined, m.doors = joined, c.Doors
+	m.joined, m.ports = joined, c.Ports
 	m.driver = driver.Start(driver.Config{
-		Machine: machine(c.Self, c.Domain, c.Voters), First: c.Ledger, Key: m.key, Addresses: agentDoors(c.Doors), Party: m,
+		Machine: machine(c.Self, c.Domain, c.Voters), First: c.Ledger, Key: m.key, Addresses: agentPorts(c.Ports), Party: m,
 	}, m.agents)
 	return nil
 }
 
 // Meet implements remote.Peers.
 func (m *Member) Meet(words []byte) {
-	var all newcomers
+	var all additions
 	if decode(words, &all) != nil || m.driver == nil {
 		return
 	}
 	for h, d := range all {
 		m.mu.Lock()
-		m.doors[h] = d
+		m.ports[h] = d
 		m.mu.Unlock()
 		m.driver.Meet(h, d.Agent)
 	}
@@ -157,7 +157,7 @@ func (m *Member) Kill() {
 func (m *Member) Follow(term uint64, leader steward.Host) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.followed = remote.Successor{Term: term, Addresses: m.doors[leader].Launcher}
+	m.followed = remote.Successor{Term: term, Addresses: m.ports[leader].Launcher}
 	m.tell()
 }
 

@@ -46,7 +46,7 @@ type Owner struct {
 	first  *steward.Ledger
 
 	mu        sync.Mutex
-	doors     map[steward.Host]wire.Doors
+	ports     map[steward.Host]wire.Ports
 	remotes   map[steward.Host]*remote.Remote
 	agents    []member
 	leads     bool
@@ -57,10 +57,10 @@ type Owner struct {
 }
 
 // NewOwner has a job outlive this process, if its hosts can vote: otherwise it returns nil. It
-// changes the launcher's Config. quit is called when another launcher goes on, or this one must not:
-// it ends this process at once.
+// changes the launcher's Config. quit is called when another launcher goes on, or this one must
+// not: it ends this process at once.
 func NewOwner(f *fleet.Fleet, c *launcher.Config, will Will, quit func(why error)) (*Owner, error) {
-	o := &Owner{fleet: f, will: will, quit: quit, over: make(chan struct{}), doors: make(map[steward.Host]wire.Doors), remotes: make(map[steward.Host]*remote.Remote)}
+	o := &Owner{fleet: f, will: will, quit: quit, over: make(chan struct{}), ports: make(map[steward.Host]wire.Ports), remotes: make(map[steward.Host]*remote.Remote)}
 	if f.Machines() < leastMachines {
 		return nil, nil
 	}
@@ -92,7 +92,7 @@ func NewOwner(f *fleet.Fleet, c *launcher.Config, will Will, quit func(why error
 	if err != nil {
 		return nil, err
 	}
-	o.doors[owner] = wire.Doors{Agent: l.Addresses()}
+	o.ports[owner] = wire.Ports{Agent: l.Addresses()}
 	domains := f.Domains()
 	hosts := []steward.HostEntry{{Host: owner, Domain: domains.Here}}
 	for h := owner + 1; h < next; h++ {
@@ -103,7 +103,7 @@ func NewOwner(f *fleet.Fleet, c *launcher.Config, will Will, quit func(why error
 		r.Begin(o.charter(h))
 	}
 	o.driver = driver.Start(driver.Config{
-		Machine: machine(owner, domains.Here, o.voters), First: o.first, Key: f.Key(), Addresses: agentDoors(o.doors), Party: o,
+		Machine: machine(owner, domains.Here, o.voters), First: o.first, Key: f.Key(), Addresses: agentPorts(o.ports), Party: o,
 	}, l)
 	c.Keep = o.keep
 	if c.Arrivals != nil {
@@ -113,8 +113,8 @@ func NewOwner(f *fleet.Fleet, c *launcher.Config, will Will, quit func(why error
 	return o, nil
 }
 
-// agentDoors are where parties find each other.
-func agentDoors(all map[steward.Host]wire.Doors) map[steward.Host][]string {
+// agentPorts are where parties find each other.
+func agentPorts(all map[steward.Host]wire.Ports) map[steward.Host][]string {
 	addresses := make(map[steward.Host][]string)
 	for h, d := range all {
 		addresses[h] = d.Agent
@@ -131,7 +131,7 @@ func (o *Owner) open() error {
 			d, err := r.Open()
 			if err == nil {
 				o.mu.Lock()
-				o.doors[h] = d
+				o.ports[h] = d
 				o.mu.Unlock()
 			}
 			errs <- err
@@ -155,7 +155,7 @@ func (o *Owner) open() error {
 func (o *Owner) charter(h steward.Host) []byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return encode(charter{Self: h, Domain: o.fleet.Domains().Of(o.remotes[h]), Voters: o.voters, Ledger: o.first, Doors: maps.Clone(o.doors)})
+	return encode(charter{Self: h, Domain: o.fleet.Domains().Of(o.remotes[h]), Voters: o.voters, Ledger: o.first, Ports: maps.Clone(o.ports)})
 }
 
 // arrivals has hosts take part that are added, before the launcher hears of them.
@@ -178,7 +178,7 @@ func (o *Owner) arrivals(from <-chan launcher.Arrival) <-chan launcher.Arrival {
 
 // introduce has a host take part that is added.
 func (o *Owner) introduce(r *remote.Remote) {
-	doors, err := r.Open()
+	ports, err := r.Open()
 	if err != nil {
 		slog.Debug("succession: an agent doesn't open", "agent", r.Number(), "err", err)
 	}
@@ -188,12 +188,12 @@ func (o *Owner) introduce(r *remote.Remote) {
 		h++
 	}
 	others := maps.Clone(o.remotes)
-	o.remotes[h], o.doors[h] = r, doors
+	o.remotes[h], o.ports[h] = r, ports
 	o.agents = append(o.agents, member{h, r.Number(), r.Instance()})
 	o.mu.Unlock()
-	o.driver.Meet(h, doors.Agent)
+	o.driver.Meet(h, ports.Agent)
 	for _, other := range others {
-		other.Meet(encode(newcomers{h: doors}))
+		other.Meet(encode(additions{h: ports}))
 	}
 	r.Begin(o.charter(h))
 }

@@ -95,8 +95,8 @@ func noMoreHosts(context.Context, string, func(string)) ([]string, error) {
 	return nil, errors.New("the launcher that could start agents was lost: no hosts can be added to this job any more")
 }
 
-// reopen has the output go on in the files that the user named, behind what they hold. What can't be
-// opened is left to consoles.
+// reopen has the output go on in the files that the user named, behind what they hold. What can't
+// be opened is left to consoles.
 func reopen(w *succession.Will, c *launcher.Config) (open files, report *os.File, err error) {
 	var errs []error
 	for _, x := range []struct {

@@ -7,14 +7,15 @@ import (
 )
 
 // Agents that take part in decisions have their lease from voters among them, and go on when the
-// launcher is lost. Until the voters have granted the first lease the launcher's counts. In between,
-// the launcher can't know which one the agent has: then its host is lost only if both are over.
+// launcher is lost. Until the voters have granted the first lease the launcher's counts. In
+// between, the launcher can't know which one the agent has: then its host is lost only if both are
+// over.
 
 // Peers joins an agent with those of other hosts (package succession). Its methods are called by
 // one goroutine.
 type Peers interface {
 	// Open opens the agent to others.
-	Open() (wire.Doors, error)
+	Open() (wire.Ports, error)
 	// Begin takes part, as the launcher's words say. joined is called once, with the lease that
 	// counts from then on.
 	Begin(words []byte, joined func(Lease)) error
@@ -25,15 +26,15 @@ type Peers interface {
 }
 
 // Open opens the agent to those of other hosts.
-func (r *Remote) Open() (wire.Doors, error) {
+func (r *Remote) Open() (wire.Ports, error) {
 	m, err := r.await(wire.Message{Type: wire.Open})
 	switch {
 	case err != nil:
-		return wire.Doors{}, err
-	case m.Doors == nil:
-		return wire.Doors{}, errors.New(m.Text)
+		return wire.Ports{}, err
+	case m.Ports == nil:
+		return wire.Ports{}, errors.New(m.Text)
 	}
-	return *m.Doors, nil
+	return *m.Ports, nil
 }
 
 // Begin has the agent take part in the decisions of all. From now on it is lost when Lose says so,
@@ -76,10 +77,10 @@ func (r *Remote) hasJoined() {
 func (s *server) open(m wire.Message) {
 	answer := wire.Message{Type: wire.Opened, Ask: m.Ask, Text: "this agent takes no part in decisions"}
 	if s.peers != nil {
-		if doors, err := s.peers.Open(); err != nil {
+		if ports, err := s.peers.Open(); err != nil {
 			answer.Text = err.Error()
 		} else {
-			answer.Text, answer.Doors = "", &doors
+			answer.Text, answer.Ports = "", &ports
 		}
 	}
 	s.say(answer)

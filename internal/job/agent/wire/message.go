@@ -35,7 +35,7 @@ const (
 	// Adopt, from a launcher that has taken over: it has the streams of all processes that the
 	// agent has said are Standing. Adopted answers.
 	Adopt Type = "adopt"
-	// Open asks for Doors to the agent, for those of other hosts. Opened answers. Charter has it
+	// Open asks for Ports to the agent, for those of other hosts. Opened answers. Charter has it
 	// begin to take part in their decisions; what it says is for package succession, as is Meet,
 	// which tells of agents that came later.
 	Open    Type = "open"
@@ -58,14 +58,14 @@ const (
 	// Stands tells a launcher that has taken over which processes there are.
 	Stands  Type = "stands"
 	Adopted Type = "adopted"
-	Opened  Type = "opened" // Doors, or Text
+	Opened  Type = "opened" // Ports, or Text
 	// Joined tells that the agent has its lease from the voters from now on.
 	Joined Type = "joined"
 )
 
-// Doors are where other hosts find an agent, and the launcher that it starts if it leads, as
+// Ports are where other hosts find an agent, and the launcher that it starts if it leads, as
 // HOST:PORT.
-type Doors struct {
+type Ports struct {
 	Agent    []string `json:"agent"`
 	Launcher []string `json:"launcher"`
 }
@@ -114,7 +114,7 @@ type Message struct {
 	Traced      bool              `json:"traced,omitempty"`
 	Status      uint32            `json:"status,omitempty"`
 	Standing    []Standing        `json:"standing,omitempty"`
-	Doors       *Doors            `json:"doors,omitempty"`
+	Ports       *Ports            `json:"ports,omitempty"`
 	Words       []byte            `json:"words,omitempty"` // Charter, Meet
 	At          proto.Time        `json:"at,omitempty"`    // by the agent's CLOCK_BOOTTIME
 }
