@@ -5,8 +5,8 @@
 // # Parts
 //
 //   - [Owner] is the first launcher's part. It opens the agents to each other, tells them which
-//     vote, and votes itself: it is the steward of term 1. It keeps the launcher's state, with what
-//     else the next one must know ([Legacy]), in the ledger.
+//     vote, and votes itself: it is the steward of term 1. It keeps the launcher's state, with
+//     what else the next one must know ([Legacy]), in the ledger.
 //   - [Member] is an agent's part. It has its lease from the voters. If it leads it starts a
 //     process of its own for the launcher, and ends that if it doesn't lead any more: so a launcher
 //     whose term is over does nothing, and the agent's processes go on.
