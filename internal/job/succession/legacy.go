@@ -29,6 +29,7 @@ const inside = -1
 type Will struct {
 	Info                  console.Info
 	Output, Error, Report string // files; empty: none
+	Input                 bool   // consoles send the job's input; else it ends with the first launcher
 }
 
 // state is the launcher's.

@@ -142,17 +142,7 @@ func (s *Successor) gather() error {
 		}
 	}
 	all.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	shown := shown(r)
-	r.Shown = func(rank int, stderr bool) int64 {
-		if stderr {
-			return shown[rank][1]
-		}
-		return shown[rank][0]
-	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // adopt waits for the agent of a host, and for what it says. If the host is lost it stays nil.
@@ -210,27 +200,6 @@ func (s *Successor) unlessLost(h steward.Host, err error) error {
 		return nil
 	}
 	return err
-}
-
-// shown is how much of each rank's streams was shown, as far as agents know: they keep the rest.
-func shown(r *launcher.Resumption) map[int][2]int64 {
-	all := make(map[int][2]int64)
-	l := r.State.Layout()
-	for _, standing := range r.Standing {
-		for _, x := range standing {
-			slot := &r.State.Slots[x.Proc]
-			if x.Incarnation != slot.Incarnation {
-				continue
-			}
-			rank := int(l.Rank(x.Proc))
-			at := all[rank]
-			for i := range at {
-				at[i] = max(at[i], slot.Bases[i]+x.OutputsAt[i])
-			}
-			all[rank] = at
-		}
-	}
-	return all
 }
 
 // Configure has a launcher's Config go on as the one before.

@@ -54,7 +54,7 @@ func launchJob(folder console.Folder, name, input string, args []string) (int, e
 	info := describeJob(name, *c)
 	info.Reach = f.hosts.reach()
 	c.Requests = console.NewServer(info, hub)
-	f.will = f.makeWill(info)
+	f.will = f.makeWill(info, input != inputOwn)
 	gone := make(chan struct{})
 	go func() {
 		c.Requests.Serve(first)

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -56,20 +57,31 @@ func leadJob() error {
 	}
 	info := s.Will.Info
 	info.PID = os.Getpid()
-	info.Launcher, _ = os.Hostname() // it is only shown
+	info.Launcher, _ = os.Hostname()                   // it is only shown
+	screen := hub.Screen(s.Resumption.State.Job.Label) // a console that attaches is told of labels
 	server := console.NewServer(info, hub)
 	defer server.Close()
 	folder, err := console.MakeFolder()
-	if err == nil {
-		err = folder.Listen(server)
-	}
 	if err != nil {
-		slog.Debug("the job has no socket", "err", err) // it can't be asked for, and runs all the same
+		slog.Debug("the job has no folder", "err", err) // it can't be asked for, and runs all the same
 	}
 	hub.Started()
-	c := launcher.Config{Stdin: hub.Stdin(), Stdout: hub.Stdout(), Stderr: hub.Stderr(), Signals: hub.Signals(), Requests: server, AddHosts: noMoreHosts}
+	c := launcher.Config{Stdin: hub.Stdin(), Stdout: hub.Stdout(), Stderr: hub.Stderr(), Screen: screen, Signals: hub.Signals(), Requests: server, AddHosts: noMoreHosts}
 	s.Configure(&c)
-	outputs, file, err := reopen(&s.Will, &c)
+	s.Resumption.Input = func(from int64) io.Reader {
+		var input io.Reader = strings.NewReader("")
+		if s.Will.Input {
+			input = hub.Input(from) // consoles send again from there
+		}
+		if folder == "" {
+			return input
+		}
+		if err := folder.Listen(server); err != nil { // not before: a console sends at once
+			slog.Debug("the job has no socket", "err", err)
+		}
+		return input
+	}
+	outputs, file, err := reopen(&s.Will, screen)
 	if err != nil {
 		fmt.Fprintln(hub.Stderr(), "banyan:", err)
 	}
@@ -97,15 +109,12 @@ func noMoreHosts(context.Context, string, func(string)) ([]string, error) {
 
 // reopen has the output go on in the files that the user named, behind what they hold. What can't
 // be opened is left to consoles.
-func reopen(w *succession.Will, c *launcher.Config) (open files, report *os.File, err error) {
+func reopen(w *succession.Will, screen *console.Screen) (open files, report *os.File, err error) {
 	var errs []error
 	for _, x := range []struct {
 		flag, path string
-		set        func(*os.File)
-	}{
-		{"output", w.Output, func(o *os.File) { c.Stdout = o }},
-		{"error", w.Error, func(o *os.File) { c.Stderr = o }},
-	} {
+		stream     console.Stream
+	}{{"output", w.Output, console.Stdout}, {"error", w.Error, console.Stderr}} {
 		if x.path == "" {
 			continue
 		}
@@ -115,7 +124,7 @@ func reopen(w *succession.Will, c *launcher.Config) (open files, report *os.File
 			continue
 		}
 		open = append(open, file)
-		x.set(file)
+		screen.Divert(x.stream, file)
 	}
 	if w.Report != "" {
 		if report, err = os.OpenFile(w.Report, os.O_WRONLY|os.O_CREATE, 0o666); err != nil {

@@ -10,9 +10,10 @@ import (
 	"banyan/internal/job/succession"
 )
 
-// makeWill says what another launcher has to do that goes on with the job.
-func (f *runFlags) makeWill(info console.Info) *succession.Will {
-	return &succession.Will{Info: info, Output: absolute(f.show.output), Error: absolute(f.show.error), Report: absolute(f.report)}
+// makeWill says what another launcher has to do that goes on with the job. input says that consoles
+// send the job's input.
+func (f *runFlags) makeWill(info console.Info, input bool) *succession.Will {
+	return &succession.Will{Info: info, Input: input, Output: absolute(f.show.output), Error: absolute(f.show.error), Report: absolute(f.report)}
 }
 
 // absolute is a path for a process in another directory.
