@@ -55,7 +55,7 @@ func (f *hostFlags) add(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.wait, "wait", 0, fmt.Sprintf("wait for hosts up to a `TIME`, such as 90s (default %v, or %v with --listen)", fleet.DefaultLimit, joinLimit))
 	flags.BoolVar(&f.stage, "stage", false, "send the program to hosts that don't have it, or another one; it is removed there at the end")
 	flags.StringArrayVar(&f.files, "stage-file", nil, "send `FILE` of this directory, too, for the program to find there (may be repeated)")
-	flags.StringVar(&f.witness, "witness", "", "have `HOST`, where no process runs, vote on who goes on when hosts or the launcher die: for jobs on two hosts")
+	flags.StringVar(&f.witness, "witness", "", "have `HOST`, where no process runs, vote on who goes on with the job when its launcher or a host dies: it takes three machines (with --detach or --on-console-loss=continue)")
 	flags.StringVar(&f.launchAgent, "launch-agent", "", "start agents by `COMMAND` with {host} (or {hosts}) and {agent} in it (default ssh, or $BANYAN_SSH; srun inside Slurm)")
 }
 
