@@ -7,7 +7,8 @@ SHELL := /bin/bash
 export GOTOOLCHAIN ?= auto
 
 # Packages with goroutines or threads: what the race detector looks at.
-concurrent := ./mpi/... ./internal/runtime/engine ./internal/runtime/handshake ./internal/runtime/transport/... ./internal/job/agent/... ./internal/job/join \
+concurrent := ./mpi/... ./internal/runtime/engine ./internal/runtime/handshake ./internal/runtime/transport/... ./internal/job/agent ./internal/job/agent/deadline \
+	./internal/job/agent/link ./internal/job/agent/remote ./internal/job/join \
 	./internal/job/launcher/... ./internal/groupnode ./group ./internal/runtime/seal ./internal/study/parallel
 
 # Packages that unit leaves out: lint runs the house rules; capi has no tests of its own, and capi/test
