@@ -85,12 +85,17 @@ func (v *viewer) welcomed(w console.Welcomed) {
 // follow shows the job until it or the console ends. If this process was stopped for long, the
 // launcher has closed the connection, and the console attaches anew.
 func (v *viewer) follow(folder console.Folder, name string, conn net.Conn) (o console.Outcome, err error) {
+	var lost time.Time // when the launcher was lost, if it was
 	for {
 		o, err = v.Attach(conn)
 		switch {
 		case errors.Is(err, console.ErrOutput):
 			return o, fmt.Errorf("%w; the job goes on: banyan attach %s", err, name)
-		case !errors.Is(err, console.ErrLauncherGone):
+		case errors.Is(err, console.ErrLauncherGone):
+			lost = time.Now()
+		case errors.Is(err, console.ErrNotWelcome) && !lost.IsZero() && time.Since(lost) < findLimit:
+			time.Sleep(endingPause) // the socket may be that of a launcher of which not all is dead yet
+		default:
 			return o, err
 		}
 		if conn = v.next(folder, name); conn == nil {
