@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +30,19 @@ func TestJobOutlivesItsLaunchersHost(t *testing.T) {
 		t.Skip("it waits for silence")
 	}
 	outlive(t, `drop 0,1,2,3 c; pkill -KILL -f "^banyan launch-job"`)
+}
+
+// The launcher's process is killed while a console shows the job. The console finds the next launcher
+// on a host, and shows every byte once.
+func TestConsoleFindsTheNextLauncher(t *testing.T) {
+	want := undisturbed(t, heat)
+	over := slices.Insert(slices.Clone(overHosts), 2, "--on-console-loss=continue")
+	j := start(t, command(over, heat)...)
+	j.await("step 1000", 1)
+	shared.Fault(t, `pkill -KILL -f "^banyan launch-job"`)
+	if code := j.end(); code != 0 || j.printed() != want {
+		t.Errorf("exit code %d; it printed\n%s\nand undisturbed\n%s", code, j.printed(), want)
+	}
 }
 
 // outlive runs a job, does what the words say to its launcher, and sees that an agent goes on.
