@@ -32,7 +32,7 @@ func TestJobOutlivesItsLaunchersHost(t *testing.T) {
 	outlive(t, `drop 0,1,2,3 c; pkill -KILL -f "^banyan launch-job"`)
 }
 
-// The launcher's process is killed while a console shows the job. The console finds the next launcher
+// The launcher is killed while a console shows the job. The console finds the next launcher
 // on a host, and shows every byte once.
 func TestConsoleFindsTheNextLauncher(t *testing.T) {
 	want := undisturbed(t, heat)
