@@ -60,7 +60,7 @@ test: tools ## everything that a change must pass
 	@# Unlike go build, this links no commands.
 	go list -export -f '{{.Export}}' ./bench/... ./cmd/... ./examples/... ./internal/... >/dev/null
 	@$(MAKE) --no-print-directory -j2 lint unit # staticcheck leaves cores idle, and so do tests that wait
-	go test -buildmode=exe -vet=off -race -short $(concurrent)
+	go test -p 4 -buildmode=exe -vet=off -race -short $(concurrent) # four at a time: most of them wait
 
 test-cluster: build ## as root: jobs on several hosts, made of namespaces, with sshd and Slurm; what becomes of them when hosts die (clusterflags=-short: without most faults and the storm; clusterflags='-run TestStorm -seed 7')
 	scripts/cluster.sh install
