@@ -146,22 +146,37 @@ func Find(ctx context.Context, r *console.Reach, job string, wait time.Duration)
 }
 
 // Relay finds a job, which may still come within wait, and passes on what comes from in to its
-// launcher, and to out what that says, until either has gone. find is called until it finds it.
+// launcher, and to out what that says, until either has gone. find is called until it finds it, or
+// in ends: nobody waits for it then.
 func Relay(in io.Reader, out io.Writer, wait time.Duration, find func() (conn net.Conn, name string, err error)) error {
 	const pause = 100 * time.Millisecond
+	first, gone := make(chan []byte, 1), make(chan struct{})
+	go func() {
+		b := make([]byte, 4096)
+		n, err := in.Read(b)
+		if first <- b[:n]; err != nil {
+			close(gone)
+		}
+	}()
 	conn, name, err := find()
 	for until := time.Now().Add(wait); err != nil; conn, name, err = find() {
 		if time.Now().After(until) {
 			return err
 		}
-		time.Sleep(pause)
+		select {
+		case <-gone:
+			return err
+		case <-time.After(pause):
+		}
 	}
 	defer conn.Close()
 	if _, err := fmt.Fprintf(out, "%s%s\n", greeting, name); err != nil {
 		return err
 	}
 	go func() {
-		io.Copy(conn, in)
+		if _, err := conn.Write(<-first); err == nil {
+			io.Copy(conn, in)
+		}
 		conn.Close() // the other side has gone
 	}()
 	io.Copy(out, conn)

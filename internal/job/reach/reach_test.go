@@ -126,3 +126,32 @@ func TestNotFound(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A relay whose console has gone doesn't look for the job any longer.
+func TestRelayWithoutConsole(t *testing.T) {
+	in, console := io.Pipe()
+	none := errors.New("no such job")
+	ended := make(chan error)
+	looks := make(chan struct{}, 1)
+	go func() {
+		ended <- Relay(in, io.Discard, time.Hour, func() (net.Conn, string, error) {
+			select {
+			case looks <- struct{}{}:
+			default:
+			}
+			return nil, "", none
+		})
+	}()
+	for range 3 {
+		<-looks // it goes on looking
+	}
+	console.Close()
+	select {
+	case err := <-ended:
+		if err != none {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it goes on looking without a console")
+	}
+}

@@ -6,8 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"banyan/internal/job/agent/deadline"
 	"banyan/internal/job/agent/secure"
 	"banyan/internal/proto"
 	"banyan/internal/proto/steward"
@@ -19,7 +18,8 @@ type Party interface {
 	// Extend lets the processes act until a time, by CLOCK_BOOTTIME. They must be dead then, also
 	// if this process is stopped.
 	Extend(until proto.Time)
-	// Kill kills all processes before it returns.
+	// Kill says that the lease is over. All processes must be dead at the time that Extend was told
+	// last.
 	Kill()
 	// Lead says that this party is the acting steward of a term, and with which ledger.
 	Lead(term uint64, l *steward.Ledger)
@@ -63,7 +63,7 @@ func Start(c Config, l *Listener) *Driver {
 	d := &Driver{cfg: c, calls: make(chan func(proto.Time, *[]steward.Action), 64), peers: make(map[steward.Host]*peer)}
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	d.cfg.Addresses = maps.Clone(c.Addresses)
-	d.machine = steward.New(boottime(), c.Machine, c.First)
+	d.machine = steward.New(deadline.Now(), c.Machine, c.First)
 	d.all.Go(d.loop)
 	d.all.Go(func() { l.serve(d.ctx, c.Key, c.Machine.Self, d.heard) })
 	d.call(d.machine.Open)
@@ -110,7 +110,7 @@ func (d *Driver) loop() {
 	for {
 		var due <-chan time.Time
 		if at := d.machine.Deadline(); at != proto.Never {
-			due = time.After(time.Duration(max(0, at-boottime())))
+			due = time.After(time.Duration(max(0, at-deadline.Now())))
 		}
 		step := d.machine.Tick
 		select {
@@ -120,7 +120,7 @@ func (d *Driver) loop() {
 		case <-due:
 		}
 		var out []steward.Action
-		step(boottime(), &out)
+		step(deadline.Now(), &out)
 		for len(out) > 0 {
 			a := out[0]
 			out = out[1:]
@@ -139,7 +139,7 @@ func (d *Driver) carryOut(a steward.Action, out *[]steward.Action) {
 	switch a.Kind {
 	case steward.Send:
 		if a.To == d.cfg.Machine.Self {
-			d.machine.Receive(boottime(), a.Message, out)
+			d.machine.Receive(deadline.Now(), a.Message, out)
 		} else {
 			d.send(a.To, a.Message)
 		}
@@ -159,11 +159,4 @@ func (d *Driver) carryOut(a steward.Action, out *[]steward.Action) {
 	case steward.Over:
 		p.Over(a.Outcome)
 	}
-}
-
-// boottime is the time since this host's boot, also while it slept.
-func boottime() proto.Time {
-	var t unix.Timespec
-	unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) // succeeds on every Linux that Go runs on
-	return proto.Time(t.Nano())
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"banyan/internal/job/agent/deadline"
 	"banyan/internal/job/agent/secure"
 	"banyan/internal/proto"
 	"banyan/internal/proto/steward"
@@ -101,7 +102,7 @@ func TestNextSteward(t *testing.T) {
 		return parties[at].kept == 7
 	})
 	for i, p := range parties {
-		await(t, fmt.Sprintf("party %d may act", i), func() bool { p.mu.Lock(); defer p.mu.Unlock(); return p.until > boottime() })
+		await(t, fmt.Sprintf("party %d may act", i), func() bool { p.mu.Lock(); defer p.mu.Unlock(); return p.until > deadline.Now() })
 	}
 	drivers[at].Close()
 	next := -1

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"banyan/internal/job/agent/wire"
 	"banyan/internal/proto"
 	"banyan/internal/proto/steward"
@@ -50,11 +48,4 @@ func decode(b []byte, x any) error {
 		return fmt.Errorf("the launcher's words make no sense: %w", err)
 	}
 	return nil
-}
-
-// boottime is the time since this host's boot, also while it slept.
-func boottime() proto.Time {
-	var t unix.Timespec
-	unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) // succeeds on every Linux that Go runs on
-	return proto.Time(t.Nano())
 }

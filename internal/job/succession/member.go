@@ -1,11 +1,13 @@
 package succession
 
 import (
+	"errors"
 	"log/slog"
 	"net"
 	"sync"
 	"time"
 
+	"banyan/internal/job/agent/deadline"
 	"banyan/internal/job/agent/remote"
 	"banyan/internal/job/agent/secure"
 	"banyan/internal/job/agent/wire"
@@ -86,9 +88,14 @@ func (m *Member) Open() (d wire.Ports, err error) {
 // Begin implements remote.Peers.
 func (m *Member) Begin(words []byte, joined func(remote.Lease)) error {
 	var c charter
-	if err := decode(words, &c); err != nil || m.driver != nil || m.agents == nil || c.Ledger == nil {
+	if err := decode(words, &c); err != nil {
 		return err
 	}
+	if m.driver != nil || m.agents == nil || c.Ledger == nil {
+		return errors.New("the launcher's charter comes twice, too early, or without a ledger")
+	}
+	m.mu.Lock() // the driver calls from its own goroutine
+	defer m.mu.Unlock()
 	m.joined, m.ports = joined, c.Ports
 	m.driver = driver.Start(driver.Config{
 		Machine: machine(c.Self, c.Domain, c.Voters), First: c.Ledger, Key: m.key, Addresses: agentPorts(c.Ports), Party: m,
@@ -118,7 +125,7 @@ func (m *Member) Next() <-chan remote.Successor { return m.next }
 func (m *Member) Held() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := boottime()
+	now := deadline.Now()
 	if m.overAt != 0 {
 		return now < m.overAt+linger && now+early < m.until
 	}
@@ -149,7 +156,7 @@ func (m *Member) Kill() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.killed == 0 {
-		m.killed = boottime()
+		m.killed = deadline.Now()
 	}
 }
 
@@ -220,7 +227,7 @@ func (m *Member) Over(how steward.Outcome) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if how.Reason == steward.Finished {
-		m.overAt = boottime()
+		m.overAt = deadline.Now()
 		m.leading.say(word{Over: true})
 	}
 }

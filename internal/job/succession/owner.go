@@ -320,7 +320,7 @@ func (o *Owner) Over(how steward.Outcome) {
 	// The kernel would end this process with the lease.
 	o.mu.Lock()
 	o.finishing = true
-	o.timer.Set(boottime() + proto.Time(time.Hour)*24*365)
+	o.timer.Set(deadline.Now() + proto.Time(time.Hour)*24*365)
 	o.mu.Unlock()
 	close(o.over)
 }

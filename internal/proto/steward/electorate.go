@@ -129,6 +129,3 @@ func (l *Ledger) Elect(most int) []Voter {
 	}
 	return voters
 }
-
-// Majority is how many of so many voters are enough whichever they are.
-func Majority(voters int) int { return voters/2 + 1 }

@@ -21,6 +21,14 @@ import (
 	"banyan/internal/proto"
 )
 
+// Now is the time by which a Timer goes: that since this host's boot, also while it slept
+// (CLOCK_BOOTTIME).
+func Now() proto.Time {
+	var t unix.Timespec
+	unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) // succeeds on every Linux that Go runs on
+	return proto.Time(t.Nano())
+}
+
 // Timer is a timer of the kernel that kills this process.
 type Timer struct{ id int32 }
 

@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"banyan/internal/job/agent/lease"
 	"banyan/internal/job/agent/secure"
 	"banyan/internal/proto"
@@ -18,13 +16,6 @@ const DefaultLease = 5 * time.Second
 
 // handshakeLimit bounds the time from a connection to its Welcome.
 const handshakeLimit = 5 * time.Second
-
-// boottime is the time since this host's boot, also while it slept.
-func boottime() proto.Time {
-	var t unix.Timespec
-	unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) // succeeds on every Linux that Go runs on
-	return proto.Time(t.Nano())
-}
 
 // silence is how long a connection of agents with a lease may say nothing.
 func silence(length time.Duration) time.Duration { return length / 2 }

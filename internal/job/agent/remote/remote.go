@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"banyan/internal/job/agent"
+	"banyan/internal/job/agent/deadline"
 	"banyan/internal/job/agent/lease"
 	"banyan/internal/job/agent/link"
 	"banyan/internal/job/agent/wire"
@@ -71,7 +72,7 @@ func newRemote(number int, hello wire.Greeting, o Options) *Remote {
 	r := &Remote{
 		number: number, instance: hello.Instance, host: hello.Host, term: o.Term, length: o.Lease,
 		begun: o.Verdicts, joined: o.Verdicts, standing: make(chan []wire.Standing, 1), lost: make(chan struct{}), ended: make(chan struct{}),
-		granter: lease.NewGranter(boottime(), proto.Time(o.Lease)),
+		granter: lease.NewGranter(deadline.Now(), proto.Time(o.Lease)),
 		answers: make(map[uint64]chan wire.Message), procs: make(map[key]*process),
 	}
 	r.link = link.New(silence(o.Lease), r.heard)
@@ -112,7 +113,7 @@ func (r *Remote) Reaped() bool {
 func (r *Remote) request(q lease.Request) (lease.Grant, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := boottime()
+	now := deadline.Now()
 	const kept = 16
 	if r.delays = append(r.delays, now-q.At); len(r.delays) > kept {
 		r.delays = r.delays[1:]
@@ -141,7 +142,7 @@ func (r *Remote) heard(f *wire.Frame) {
 func (r *Remote) when(at proto.Time) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := boottime()
+	now := deadline.Now()
 	here := now
 	for i, d := range r.delays {
 		if i == 0 || at+d < here {
@@ -161,7 +162,7 @@ func (r *Remote) watch() {
 		case <-time.After(next):
 		}
 		r.mu.Lock()
-		now := boottime()
+		now := deadline.Now()
 		over, bad, verdict := r.granter.Over(now), r.bad, r.verdict
 		joined, begun := r.joined, r.begun
 		next = min(look, max(time.Millisecond, time.Duration(r.granter.End()-now)))

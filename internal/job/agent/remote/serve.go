@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"banyan/internal/job/agent"
+	"banyan/internal/job/agent/deadline"
 	"banyan/internal/job/agent/lease"
 	"banyan/internal/job/agent/link"
 	"banyan/internal/job/agent/secure"
@@ -161,7 +162,7 @@ func (s *server) find(ctx context.Context, d *dialler, limit time.Duration) (*co
 	defer cancel()
 	c, err := d.dial(limited, s.hello(d))
 	switch {
-	case err == nil && (c.welcome.Grant.Length < proto.Time(time.Millisecond) || c.welcome.Grant.At > boottime()):
+	case err == nil && (c.welcome.Grant.Length < proto.Time(time.Millisecond) || c.welcome.Grant.At > deadline.Now()):
 		c.Close()
 		return nil, fmt.Errorf("the launcher at %v grants no lease", c.RemoteAddr())
 	case err == nil:
@@ -180,7 +181,7 @@ func (s *server) hello(d *dialler) func() wire.Greeting {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		g := wire.Greeting{Version: wire.Version, Build: d.build, Instance: s.instance, Term: s.term, Host: s.local.Host()}
-		g.Request.At = boottime()
+		g.Request.At = deadline.Now()
 		if s.holder != nil {
 			g.Request = s.holder.Ask(g.Request.At)
 		}
@@ -256,7 +257,7 @@ func (s *server) heard(f *wire.Frame) {
 func (s *server) granted(g lease.Grant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.holder.Granted(boottime(), g)
+	s.holder.Granted(deadline.Now(), g)
 	s.extend(s.holder.Until())
 }
 
@@ -264,7 +265,7 @@ func (s *server) granted(g lease.Grant) {
 func (s *server) held() bool {
 	s.mu.Lock()
 	voters := s.lease
-	held := voters == nil && s.holder.Held(boottime()+s.early)
+	held := voters == nil && s.holder.Held(deadline.Now()+s.early)
 	s.mu.Unlock()
 	if voters != nil {
 		held = voters.Held()
@@ -292,7 +293,7 @@ func (s *server) renew(ctx context.Context, length time.Duration) {
 		}
 		if n%looks == 0 {
 			s.mu.Lock()
-			q := s.holder.Ask(boottime())
+			q := s.holder.Ask(deadline.Now())
 			s.mu.Unlock()
 			s.link.Urge(wire.Frame{Kind: wire.Ask, Ask: q})
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"banyan/internal/job/agent"
+	"banyan/internal/job/agent/deadline"
 	"banyan/internal/job/agent/link"
 	"banyan/internal/job/agent/wire"
 	"banyan/internal/job/control"
@@ -134,7 +135,7 @@ func (s *server) exited(p *served, end agent.End, err error) {
 		p.stdin.Close()
 	}
 	if !s.ending && err == nil {
-		at := boottime() - proto.Time(max(0, time.Since(end.At)))
+		at := deadline.Now() - proto.Time(max(0, time.Since(end.At)))
 		p.exit = wire.Message{Type: wire.Exited, Proc: p.key.proc, Incarnation: p.key.incarnation, Status: uint32(end.Status), At: max(0, at)}
 		s.say(p.exit)
 	}
