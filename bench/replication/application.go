@@ -68,8 +68,12 @@ func (b *Bench) Runs(ctx context.Context, applications []Application) ([]Run, er
 	elapsed, cpu, prints := make([]series, len(applications)), make([]series, len(applications)), make([]output, len(applications))
 	for round := range b.Rounds {
 		for i, a := range applications {
-			order := ratio.InTurn(b.Measured(Beside), round)
-			samples, err := b.together(fmt.Sprintf("%s, round %d", a.Name, round), len(order), func() (all []Sample, err error) {
+			order := b.inRound(Beside, round)
+			if b.enough(Beside, &elapsed[i], &cpu[i]) {
+				b.skip(len(order))
+				continue
+			}
+			samples, err := b.together(PartApplication, fmt.Sprintf("%s, round %d", a.Name, round), len(order), func() (all []Sample, err error) {
 				for _, s := range order {
 					if s == Verified && a.Varies {
 						b.progress()

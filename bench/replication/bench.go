@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"banyan/internal/study/ratio"
 )
 
 //go:embed programs/pingpong.c
@@ -25,8 +27,13 @@ type Bench struct {
 	Role   []string
 	// Ranks and Replicas are those of the applications; the other programs have two ranks.
 	Ranks, Replicas int
-	// Rounds is how often each setting runs; the failover has kills instead.
+	// Rounds is how often each setting runs at most; the failover has kills instead.
 	Rounds int
+	// Narrow ends the rounds of an application, or of a size of the ping-pong, as soon as the
+	// intervals of its overheads are no wider than that (ratio.Enough): 0.05 are 5 points. 0: never.
+	Narrow float64
+	// Brief are settings that only the first so many rounds run. The others decide about the end.
+	Brief map[Setting]int
 	// Settings are those with replicas that ping-pongs and applications run in; nil: Replicated.
 	Settings []Setting
 	// Limit ends a job that takes longer.
@@ -39,9 +46,9 @@ type Bench struct {
 	// may be nil.
 	Record func(Sample)
 	// Keep, if set, is called for all that is measured in one go, such as a round of one
-	// application, with its name. It returns what measure returns, or what that returned in an
-	// earlier run of the same bench.
-	Keep func(name string, measure func() ([]Sample, error)) ([]Sample, error)
+	// application, with its part and name. It returns what measure returns, or what that returned in
+	// an earlier run of the same bench, or nothing: then it isn't measured.
+	Keep func(part, name string, measure func() ([]Sample, error)) ([]Sample, error)
 
 	cores []int
 }
@@ -89,6 +96,39 @@ func (b *Bench) Measured(first Setting) (list []Setting) {
 	return list
 }
 
+// inRound are those of a round, in their order there.
+func (b *Bench) inRound(first Setting, round int) []Setting {
+	return ratio.InTurn(slices.DeleteFunc(b.Measured(first), func(s Setting) bool {
+		rounds, brief := b.Brief[s]
+		return brief && round >= rounds
+	}), round)
+}
+
+// enough tells whether a row needs no more rounds. All series are of that row.
+func (b *Bench) enough(first Setting, all ...*series) bool {
+	if b.Narrow <= 0 {
+		return false
+	}
+	for _, s := range b.Measured(first) {
+		if _, brief := b.Brief[s]; brief || s <= Beside {
+			continue
+		}
+		for _, x := range all {
+			if !ratio.Enough(x.ratios(s), b.Narrow) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// skip reports jobs that aren't run as done.
+func (b *Bench) skip(jobs int) {
+	for range jobs {
+		b.progress()
+	}
+}
+
 func (b *Bench) progress() {
 	if b.Progress != nil {
 		b.Progress()
@@ -103,18 +143,16 @@ func (b *Bench) record(s Sample) {
 
 // together measures values that belong together, in so many jobs, unless they are kept, and records
 // them, also if there is an error.
-func (b *Bench) together(name string, jobs int, measure func() ([]Sample, error)) ([]Sample, error) {
+func (b *Bench) together(part, name string, jobs int, measure func() ([]Sample, error)) ([]Sample, error) {
 	var all []Sample
 	var err error
 	if b.Keep == nil {
 		all, err = measure()
 	} else {
 		measured := false
-		all, err = b.Keep(name, func() ([]Sample, error) { measured = true; return measure() })
-		for range jobs {
-			if !measured {
-				b.progress()
-			}
+		all, err = b.Keep(part, name, func() ([]Sample, error) { measured = true; return measure() })
+		if !measured {
+			b.skip(jobs)
 		}
 	}
 	for _, s := range all {

@@ -27,8 +27,8 @@
 //   - Programs are send-deterministic: their numbers of messages are arguments, not derived from
 //     the clock.
 //   - All times are of CLOCK_MONOTONIC, one clock for all processes of a machine.
-//   - Nothing stays behind: jobs end with the context, and by their own launcher's limit if the
-//     bench itself is killed.
+//   - Nothing stays behind: jobs end with the context, and with the bench if that is killed
+//     (TestKilled), so that one that goes on in its place measures on a quiet machine.
 //
 // # Limits
 //

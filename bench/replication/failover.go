@@ -47,7 +47,7 @@ func (b *Bench) Pauses(ctx context.Context, transports []string, kills int, seed
 			for kill := range kills {
 				after := earliestKill + time.Duration(random.Int64N(int64(latestKill-earliestKill)))
 				victim := random.IntN(b.Replicas)
-				samples, err := b.together(fmt.Sprintf("failover, %v over %s, kill %d", s, t, kill), 1, func() ([]Sample, error) {
+				samples, err := b.together(PartFailover, fmt.Sprintf("failover, %v over %s, kill %d", s, t, kill), 1, func() ([]Sample, error) {
 					p, err := b.pause(ctx, s, t, victim, after)
 					if err != nil {
 						return nil, fmt.Errorf("failover, %v over %s: %w", s, t, err)
@@ -58,8 +58,10 @@ func (b *Bench) Pauses(ctx context.Context, transports []string, kills int, seed
 				if err != nil {
 					return nil, err
 				}
-				ms := samples[0].Seconds * 1e3
-				all, row.Longest = append(all, ms), max(row.Longest, ms)
+				for _, s := range samples {
+					ms := s.Seconds * 1e3
+					all, row.Longest = append(all, ms), max(row.Longest, ms)
+				}
 			}
 			row.Milliseconds = peers.SpreadOf(all)
 			rows = append(rows, row)

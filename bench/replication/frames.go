@@ -55,7 +55,7 @@ func (b *Bench) Frames(ctx context.Context, applications []Application) ([]Frame
 // Traffic counts the frames of the ping-pong in each setting: what the protocols send.
 func (b *Bench) Traffic(ctx context.Context, of []Setting) error {
 	for _, s := range of {
-		if _, err := b.together(fmt.Sprintf("traffic, %v", s), 1, func() ([]Sample, error) {
+		if _, err := b.together(PartTraffic, fmt.Sprintf("traffic, %v", s), 1, func() ([]Sample, error) {
 			row := Frames{Name: "ping-pong", Ranks: 2}
 			if err := b.frames(ctx, s, &row, nil, nil); err != nil {
 				return nil, err

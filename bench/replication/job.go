@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
 	"time"
 )
 
@@ -16,32 +19,51 @@ type running struct {
 	errs     []*bytes.Buffer
 	ended    chan error // of each
 	left     int        // that haven't ended
+	waits    sync.WaitGroup
 }
 
-// start starts jobs, given as the command lines of their launchers. They end with the context.
+// start starts jobs, given as the command lines of their launchers. They end with the context, and
+// with the bench: if it is killed the kernel interrupts them, so that none is left to disturb the
+// one that goes on.
 func start(ctx context.Context, jobs [][]string) (*running, error) {
 	r := &running{ended: make(chan error, len(jobs))}
+	started := make(chan error)
+	go func() {
+		// The kernel signals when the thread ends that started a process, so that has to last.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		started <- r.start(ctx, jobs)
+		r.waits.Wait()
+	}()
+	if err := <-started; err != nil {
+		r.stop()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *running) start(ctx context.Context, jobs [][]string) error {
 	for _, j := range jobs {
 		cmd := exec.CommandContext(ctx, j[0], j[1:]...)
 		out, err := new(bytes.Buffer), new(bytes.Buffer)
 		cmd.Stdout, cmd.Stderr = out, err
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // launchers clean up then
 		cmd.WaitDelay = 5 * time.Second
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGINT}
 		if err := cmd.Start(); err != nil {
-			r.stop()
-			return nil, err
+			return err
 		}
 		r.commands, r.outs, r.errs = append(r.commands, cmd), append(r.outs, out), append(r.errs, err)
 		r.left++
-		go func() {
+		r.waits.Go(func() {
 			e := cmd.Wait()
 			if e != nil {
 				e = fmt.Errorf("%v: %w\n%s", j[1:], e, bytes.TrimSpace(err.Bytes()))
 			}
 			r.ended <- e
-		}()
+		})
 	}
-	return r, nil
+	return nil
 }
 
 // wait waits for the end of all jobs, and stops the rest if one fails.

@@ -50,7 +50,7 @@ func (b *Bench) Instructions(ctx context.Context, bin string, sizes []int) ([]Me
 			{&row.Ahead, 0, b.Replicas, true, Parallel, Ahead},
 			{&row.Mirror, 1, b.Replicas, false, Mirror, Behind},
 		} {
-			samples, err := b.together(fmt.Sprintf("instructions, %d bytes, %v, %s", size, x.setting, x.name), 1, func() ([]Sample, error) {
+			samples, err := b.together(PartInstructions, fmt.Sprintf("instructions, %d bytes, %v, %s", size, x.setting, x.name), 1, func() ([]Sample, error) {
 				c, _, err := instructions.Of(ctx, p, x.library, instructions.Row{Ahead: x.ahead,
 					Row: peers.Row{Kind: "latency", Bytes: size, Procs: 2, Replicas: x.replicas}})
 				if err != nil {
@@ -62,7 +62,9 @@ func (b *Bench) Instructions(ctx context.Context, bin string, sizes []int) ([]Me
 			if err != nil {
 				return nil, err
 			}
-			*x.count = samples[0].Instructions
+			for _, s := range samples {
+				*x.count = s.Instructions
+			}
 		}
 	}
 	return rows, nil

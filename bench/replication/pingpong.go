@@ -8,7 +8,6 @@ import (
 
 	"banyan/bench/peers"
 	"banyan/bench/processes"
-	"banyan/internal/study/ratio"
 	"banyan/mpi"
 )
 
@@ -42,8 +41,12 @@ func (b *Bench) PingPongs(ctx context.Context, languages []Language, sizes []int
 	for round := range b.Rounds {
 		for i := range rows {
 			l, size := languages[i/len(sizes)], rows[i].Bytes
-			order := ratio.InTurn(b.Measured(Alone), round)
-			samples, err := b.together(fmt.Sprintf("ping-pong in %s, %d bytes, round %d", l.Name, size, round), len(order), func() (all []Sample, err error) {
+			order := b.inRound(Alone, round)
+			if b.enough(Alone, times[i]) {
+				b.skip(len(order))
+				continue
+			}
+			samples, err := b.together(PartPingPong, fmt.Sprintf("ping-pong in %s, %d bytes, round %d", l.Name, size, round), len(order), func() (all []Sample, err error) {
 				for _, s := range order {
 					ns, err := b.pingPong(ctx, s, l, size)
 					if err != nil {

@@ -65,6 +65,16 @@ func Once[T any](ctx context.Context, s *Store, step string, do func() (T, error
 	return all[0], nil
 }
 
+// Kept returns the result of a step of [Once], and whether the store has it.
+func Kept[T any](s *Store, step string) (result T, is bool, err error) {
+	if s == nil {
+		return result, false, nil
+	}
+	k := kept[T]{store: s, step: step, name: fileName(step), of: 1, items: make([]T, 1)}
+	known, err := k.load()
+	return k.items[0], err == nil && known[0], err
+}
+
 // kept writes the items of a step as they come.
 type kept[T any] struct {
 	store *Store

@@ -45,6 +45,21 @@ func Of(ratios []float64) Estimate {
 	return e
 }
 
+// Least is how many rounds must be there before an interval's width may end a measurement: of fewer
+// it is too often narrow by chance.
+const Least = 16
+
+// Enough tells whether rounds are enough for an interval that is no wider than that. It depends on
+// the width alone, not on where the interval lies: ending when it lies as one would like it would
+// make it lie there. It wants as many rounds in each order (see [InTurn]).
+func Enough(ratios []float64, width float64) bool {
+	if len(ratios) < Least || len(ratios)%2 == 1 {
+		return false
+	}
+	e := Of(ratios)
+	return e.To-e.From <= width
+}
+
 // rejected is how many sums of signed ranks of n values, beginning with 0, are as improbable as
 // 2.5 % together.
 func rejected(n int) int {

@@ -123,6 +123,48 @@ func TestEstimateWithDrift(t *testing.T) {
 	}
 }
 
+// TestEnough: rounds that end when the interval is narrow give intervals that contain the truth
+// about as often as those of a fixed number, and fewer rounds where the machine is steady.
+func TestEnough(t *testing.T) {
+	const draws, most, width = 400, 60, .06
+	steady := 0.0
+	for _, c := range []struct {
+		name    string
+		weather weather
+	}{{"steady", weather{}}, {"walks", weather{walks: .02}}, {"jumps", weather{jumps: .8}}} {
+		r := rand.New(rand.NewPCG(3, 1))
+		covered, rounds := 0, 0
+		for range draws {
+			ratios, n := drawn(r, most, c.weather), 2
+			for n < most && !Enough(ratios[:n], width) {
+				n += 2
+			}
+			if e := Of(ratios[:n]); e.From <= 1.05 && 1.05 <= e.To {
+				covered++
+			}
+			rounds += n
+		}
+		coverage, mean := float64(covered)/draws, float64(rounds)/draws
+		t.Logf("%s: covered %.3f, after %.1f rounds", c.name, coverage, mean)
+		if coverage < .92 {
+			t.Errorf("%s: the truth is in %.1f %% of the intervals", c.name, 100*coverage)
+		}
+		switch {
+		case steady == 0:
+			steady = mean
+			if mean > most/2 {
+				t.Errorf("%.1f rounds of %d on a steady machine", mean, most)
+			}
+		case mean <= steady:
+			t.Errorf("%s: %.1f rounds, and %.1f on a steady machine", c.name, mean, steady)
+		}
+	}
+	same := slices.Repeat([]float64{1}, Least+1)
+	if Enough(same[:Least-1], .01) || !Enough(same[:Least], .01) || Enough(same, .01) || Enough(nil, 1) {
+		t.Error("want an even number of rounds, and not too few")
+	}
+}
+
 // Without the other order in every second round a drift would count as an overhead.
 func TestTurnsCancelDrift(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))

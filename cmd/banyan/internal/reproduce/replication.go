@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +17,6 @@ import (
 	benchreplication "banyan/bench/replication"
 	"banyan/cmd/banyan/internal/bench"
 	"banyan/cmd/banyan/internal/cli"
-	"banyan/internal/study/pieces"
 	"banyan/internal/study/report"
 	"banyan/internal/study/reproduce/replication"
 )
@@ -47,9 +48,13 @@ other flags or another build of Banyan or of a program has measured is refused.
 The report has all runs as DIR/measured.csv, and --measured makes it again from such a file, or from that of
 "banyan bench replication --samples"; --measured none does without.
 
-It takes a quarter of an hour; with --quick under a minute, to see the form; with --full an hour and a
-half, with the mirror protocol for the applications, too. A program of yours adds its time twice for
-each of 18, 6 or 80 rounds; with --full thrice.
+It takes a quarter of an hour; with --quick under a minute, to see the form; with --full up to an
+hour, with the mirror protocol for the applications, too. There the rounds of a program, or of a size of
+the ping-pong, end when their intervals are narrow enough to tell what the paper's claims ask: after 16
+at least, and 80 at most. A program of yours adds its time twice for each of 18, 6 or 16 to 80 rounds.
+
+With --only some parts are measured at a time, each useful alone: the report has what is there so far,
+and the same command line with other parts, or without --only, goes on from it.
 
 Exit codes: 0, whatever the claims; 1 if it was interrupted or something doesn't run; 2 if the command
 line or a file is wrong, or a file can't be written.`
@@ -62,6 +67,10 @@ const replicationExample = `  # the report, in a quarter of an hour
 
   # does it work here?
   banyan reproduce replication --out /tmp/quick --quick
+
+  # narrow intervals, a part at a time
+  banyan reproduce replication --out full --full --only pingpong,frames,instructions,failover
+  banyan reproduce replication --out full --full --only applications
 
   # go on after Ctrl-C, a kill or a restart of the machine
   banyan reproduce replication --out replication
@@ -77,6 +86,7 @@ const replicationExample = `  # the report, in a quarter of an hour
 type replicationFlags struct {
 	common    commonFlags
 	programs  []string
+	only      []string
 	ranks     int
 	replicas  int
 	limit     time.Duration
@@ -98,12 +108,13 @@ func replicationCommand() *cobra.Command {
 	flags.SortFlags = false
 	flags.StringVarP(&f.common.out, "out", "o", "", "directory of the report, `DIR`")
 	flags.StringArrayVar(&f.programs, "program", nil, "also measure this `PROGRAM` with its arguments; may be repeated")
+	flags.StringSliceVar(&f.only, "only", nil, "measure these parts now, of "+strings.Join(slices.Sorted(maps.Keys(reproducedParts)), ", ")+" (default all)")
 	flags.IntVar(&f.ranks, "ranks", 2, "ranks of the applications")
 	flags.IntVar(&f.replicas, "replicas", 2, "replicas of each rank")
 	flags.DurationVar(&f.limit, "timeout", 10*time.Minute, "ends a job that takes longer")
 	flags.StringVar(&f.measured, "measured", "", "CSV `file` of runs, or none (default: measure now)")
 	flags.StringArrayVar(&f.predicted, "predicted", nil, "CSV of banyan sim replication, `[ROW=]FILE`; may be repeated")
-	f.common.register(flags, "under a minute, and rough", "some five times as many rounds, and mirror", "victims", "")
+	f.common.register(flags, "under a minute, and rough", "up to five times as many rounds, as intervals need them, and mirror", "victims", "")
 	return cmd
 }
 
@@ -119,6 +130,8 @@ func (f *replicationFlags) run(cmd *cobra.Command) error {
 	case measure:
 	case len(f.programs) > 0:
 		return errors.New("--program: nothing is run with --measured")
+	case len(f.only) > 0:
+		return errors.New("--only: nothing is run with --measured")
 	case f.measured != noMeasurements:
 		if samples, err = readSamples(f.measured); err != nil {
 			return fmt.Errorf("--measured: %w", err)
@@ -134,6 +147,10 @@ func (f *replicationFlags) run(cmd *cobra.Command) error {
 	}
 	p.PredictedBy = "from " + strings.Join(f.predicted, ", ")
 	p.Command = "banyan reproduce replication --out DIR" + f.given()
+	k := keeper{}
+	if k.parts, err = parseParts(f.only); err != nil {
+		return fmt.Errorf("--only: %w", err)
+	}
 	programs, err := parsePrograms(f.programs)
 	if err != nil {
 		return fmt.Errorf("--program: %w", err)
@@ -148,16 +165,15 @@ func (f *replicationFlags) run(cmd *cobra.Command) error {
 	if err := f.common.check(); err != nil {
 		return err
 	}
-	var store *pieces.Store // nil: nothing is measured
 	if measure {
-		if store, err = f.open(plan); err != nil {
+		if k.store, err = f.open(plan); err != nil {
 			return err
 		}
 	}
 	err = reproduce(cmd, &f.common, f.common.goesOn(cmd), func(ctx context.Context, progress func(string, int, int)) (*report.Report, error) {
 		if measure {
 			var err error
-			if samples, err = f.measure(ctx, b, plan, store, progress); err != nil {
+			if samples, err = f.measure(ctx, b, plan, &k, progress); err != nil {
 				return nil, err
 			}
 			p.Measured = runs(samples)
@@ -170,10 +186,14 @@ func (f *replicationFlags) run(cmd *cobra.Command) error {
 		return r, err
 	})
 	if err != nil {
-		_ = store.Close() // that it was interrupted, or why it doesn't run, is to be said alone
+		_ = k.store.Close() // that it was interrupted, or why it doesn't run, is to be said alone
 		return err
 	}
-	return store.Discard() // the next measures anew
+	if k.missing {
+		fmt.Fprintf(cmd.ErrOrStderr(), "banyan: the report has what is measured so far; %s keeps it for the parts that are missing\n", f.common.out)
+		return k.store.Close()
+	}
+	return k.store.Discard() // the next measures anew
 }
 
 // given are the flags that make the report again.
@@ -254,10 +274,11 @@ func (f *replicationFlags) samplesFile() string { return filepath.Join(f.common.
 const samplesName = "measured.csv"
 
 // measure carries a plan out, but for what is kept. It writes what it has even if it can't go on.
-func (f *replicationFlags) measure(ctx context.Context, b *benchreplication.Bench, plan benchreplication.Plan, store *pieces.Store, progress func(string, int, int)) (samples []benchreplication.Sample, err error) {
+func (f *replicationFlags) measure(ctx context.Context, b *benchreplication.Bench, plan benchreplication.Plan, k *keeper, progress func(string, int, int)) (samples []benchreplication.Sample, err error) {
 	defer func() { err = errors.Join(err, f.writeSamples(samples)) }()
-	b.Keep = keep(ctx, store)
-	if b.Dir, err = os.MkdirTemp("", "banyan-reproduce-"); err != nil {
+	b.Keep = k.keep(ctx)
+	b.Dir = filepath.Join(f.common.pieces(), "work")
+	if err := errors.Join(os.RemoveAll(b.Dir), os.Mkdir(b.Dir, 0o777)); err != nil { // a kill leaves it
 		return nil, err
 	}
 	defer os.RemoveAll(b.Dir)

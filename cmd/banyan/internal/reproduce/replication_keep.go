@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	benchreplication "banyan/bench/replication"
@@ -69,11 +72,24 @@ func digest(banyan string, applications []benchreplication.Application) (string,
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
-// keep keeps what is measured together.
-func keep(ctx context.Context, store *pieces.Store) func(string, func() ([]benchreplication.Sample, error)) ([]benchreplication.Sample, error) {
-	return func(name string, measure func() ([]benchreplication.Sample, error)) ([]benchreplication.Sample, error) {
+// keeper keeps what is measured together.
+type keeper struct {
+	store *pieces.Store
+	parts []string // that may be measured; nil: all
+	// missing says that something of the other parts isn't there.
+	missing bool
+}
+
+// keep returns what is kept, or measures it, unless it is of a part that is left out.
+func (k *keeper) keep(ctx context.Context) func(part, name string, measure func() ([]benchreplication.Sample, error)) ([]benchreplication.Sample, error) {
+	return func(part, name string, measure func() ([]benchreplication.Sample, error)) ([]benchreplication.Sample, error) {
+		if k.parts != nil && !slices.Contains(k.parts, part) {
+			all, is, err := pieces.Kept[[]benchreplication.Sample](k.store, name)
+			k.missing = k.missing || !is
+			return all, err
+		}
 		var measured []benchreplication.Sample
-		all, err := pieces.Once(ctx, store, name, func() (_ []benchreplication.Sample, err error) {
+		all, err := pieces.Once(ctx, k.store, name, func() (_ []benchreplication.Sample, err error) {
 			measured, err = measure()
 			return measured, err
 		})
@@ -82,4 +98,23 @@ func keep(ctx context.Context, store *pieces.Store) func(string, func() ([]bench
 		}
 		return all, nil
 	}
+}
+
+// reproducedParts are the parts of a plan by the words of --only, which are those of banyan bench
+// replication.
+var reproducedParts = map[string]string{
+	"applications": benchreplication.PartApplication, "pingpong": benchreplication.PartPingPong, "frames": benchreplication.PartTraffic,
+	"instructions": benchreplication.PartInstructions, "failover": benchreplication.PartFailover,
+}
+
+// parseParts reads --only.
+func parseParts(words []string) (parts []string, err error) {
+	for _, word := range words {
+		part, ok := reproducedParts[word]
+		if !ok {
+			return nil, fmt.Errorf("%q: there are %s", word, strings.Join(slices.Sorted(maps.Keys(reproducedParts)), ", "))
+		}
+		parts = append(parts, part)
+	}
+	return parts, nil
 }
