@@ -30,7 +30,8 @@ type Bench struct {
 	// Rounds is how often each setting runs at most; the failover has kills instead.
 	Rounds int
 	// Narrow ends the rounds of an application, or of a size of the ping-pong, as soon as the
-	// intervals of its overheads are no wider than that (ratio.Enough): 0.05 are 5 points. 0: never.
+	// intervals of its overheads are no wider than that (ratio.Enough): 0.05 are 5 points. 0:
+	// never.
 	Narrow float64
 	// Brief are settings that only the first so many rounds run. The others decide about the end.
 	Brief map[Setting]int
@@ -46,8 +47,8 @@ type Bench struct {
 	// may be nil.
 	Record func(Sample)
 	// Keep, if set, is called for all that is measured in one go, such as a round of one
-	// application, with its part and name. It returns what measure returns, or what that returned in
-	// an earlier run of the same bench, or nothing: then it isn't measured.
+	// application, with its part and name. It returns what measure returns, or what that returned
+	// in an earlier run of the same bench, or nothing: then it isn't measured.
 	Keep func(part, name string, measure func() ([]Sample, error)) ([]Sample, error)
 
 	cores []int

@@ -48,9 +48,9 @@ func measured(b *Bench, dir string, p Plan) (all []Sample, err error) {
 	return all, b.Carry(ctx, p, 1)
 }
 
-// TestKilled kills a bench at random moments, and lets the next go on. What was measured stays as it
-// is, to the byte; nothing is measured twice, or left out; what doesn't depend on time is that of an
-// undisturbed run; and no job survives its bench.
+// TestKilled kills a bench at random moments, and lets the next go on. What was measured stays as
+// it is, to the byte; nothing is measured twice, or left out; what doesn't depend on time is that
+// of an undisturbed run; and no job survives its bench.
 func TestKilled(t *testing.T) {
 	if args := flag.Args(); len(args) == 2 { // one of the benches
 		banyan := filepath.Join(args[1], "banyan")

@@ -32,10 +32,10 @@ type Plan struct {
 // Scale is how much is measured.
 type Scale uint8
 
-// Scales. On two cores, with the project's own applications, Quick takes a minute, Default a quarter
-// of an hour, and Full up to an hour: it ends where intervals tell what the claims ask. That is 5 %
-// of an application, for which 6 points will do as those that are measured have 0 to 2 %, and 25 % of
-// a ping-pong.
+// Scales. On two cores, with the project's own applications, Quick takes a minute, Default a
+// quarter of an hour, and Full up to an hour: it ends where intervals tell what the claims ask.
+// That is 5 % of an application, for which 6 points will do as those that were measured have 0 to
+// 2 %, and 25 % of a ping-pong.
 const (
 	Quick Scale = iota
 	Default

@@ -147,7 +147,7 @@ func (f *replicationFlags) run(cmd *cobra.Command) error {
 	}
 	p.PredictedBy = "from " + strings.Join(f.predicted, ", ")
 	p.Command = "banyan reproduce replication --out DIR" + f.given()
-	k := keeper{}
+	k := keeping{}
 	if k.parts, err = parseParts(f.only); err != nil {
 		return fmt.Errorf("--only: %w", err)
 	}
@@ -274,7 +274,7 @@ func (f *replicationFlags) samplesFile() string { return filepath.Join(f.common.
 const samplesName = "measured.csv"
 
 // measure carries a plan out, but for what is kept. It writes what it has even if it can't go on.
-func (f *replicationFlags) measure(ctx context.Context, b *benchreplication.Bench, plan benchreplication.Plan, k *keeper, progress func(string, int, int)) (samples []benchreplication.Sample, err error) {
+func (f *replicationFlags) measure(ctx context.Context, b *benchreplication.Bench, plan benchreplication.Plan, k *keeping, progress func(string, int, int)) (samples []benchreplication.Sample, err error) {
 	defer func() { err = errors.Join(err, f.writeSamples(samples)) }()
 	b.Keep = k.keep(ctx)
 	b.Dir = filepath.Join(f.common.pieces(), "work")

@@ -72,8 +72,8 @@ func digest(banyan string, applications []benchreplication.Application) (string,
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
-// keeper keeps what is measured together.
-type keeper struct {
+// keeping keeps what is measured together.
+type keeping struct {
 	store *pieces.Store
 	parts []string // that may be measured; nil: all
 	// missing says that something of the other parts isn't there.
@@ -81,7 +81,7 @@ type keeper struct {
 }
 
 // keep returns what is kept, or measures it, unless it is of a part that is left out.
-func (k *keeper) keep(ctx context.Context) func(part, name string, measure func() ([]benchreplication.Sample, error)) ([]benchreplication.Sample, error) {
+func (k *keeping) keep(ctx context.Context) func(part, name string, measure func() ([]benchreplication.Sample, error)) ([]benchreplication.Sample, error) {
 	return func(part, name string, measure func() ([]benchreplication.Sample, error)) ([]benchreplication.Sample, error) {
 		if k.parts != nil && !slices.Contains(k.parts, part) {
 			all, is, err := pieces.Kept[[]benchreplication.Sample](k.store, name)

@@ -18,7 +18,7 @@ func TestOnly(t *testing.T) {
 	ran := 0
 	run := func(only ...string) (seconds []float64, missing bool) {
 		t.Helper()
-		k := keeper{store: store}
+		k := keeping{store: store}
 		if k.parts, err = parseParts(only); err != nil {
 			t.Fatal(err)
 		}
