@@ -31,8 +31,8 @@ func TestReject(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	// The link must not reject the last packet of the handshake: the write would take the reset then,
-	// and the read see an end.
+	// The link must not reject the last packet of the handshake: the write would take the reset
+	// then, and the read see an end.
 	accepted, err := l.Accept()
 	if err != nil {
 		t.Fatal(err)
