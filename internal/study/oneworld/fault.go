@@ -49,7 +49,7 @@ func (f Fault) String() string {
 	case KillProcess, StopProcess:
 		s += fmt.Sprintf(" %d", f.Proc)
 	case Cut, Reject, OneWay, Flap:
-		s += fmt.Sprintf(" between %v and %v", bits(f.Side), bits(f.Against))
+		s += fmt.Sprintf(" between %v and %v", hostsIn(f.Side), hostsIn(f.Against))
 	case KillConsole:
 	default:
 		s += fmt.Sprintf(" of host %d", f.Host)
@@ -66,7 +66,7 @@ func (f Fault) String() string {
 
 func inSeconds(t proto.Time) string { return fmt.Sprintf("%.3fs", float64(t)/float64(second)) }
 
-func bits(set uint64) (list []int) {
+func hostsIn(set uint64) (list []int) {
 	for i := range 64 {
 		if set>>i&1 == 1 {
 			list = append(list, i)
@@ -136,7 +136,7 @@ func (w *world) strike(f *Fault) {
 		}
 	case StopAgent:
 		h.agentGo.until = max(h.agentGo.until, f.Until)
-		w.at(h.agentGo.until, func() { h.act(w.now, func() { h.agentGo.goOn(w.now) }) })
+		w.at(h.agentGo.until, func() { h.kernelDo(func() { h.agentGo.goOn(w.now) }) })
 	case KillHost:
 		if h.dead {
 			break

@@ -24,7 +24,8 @@ type host struct {
 	agent     *steward.Agent
 	witness   *steward.Witness
 	wakesAt   proto.Time
-	over      bool // its agent is over
+	woken     func() // at wakesAt
+	over      bool   // its agent is over
 
 	places  []steward.Place // to be started when the agent may
 	records []*record       // of the processes that this agent has started
@@ -73,6 +74,18 @@ func (h *host) clock() proto.Time { return h.offset + h.w.now + h.w.now/million*
 
 const million = 1_000_000
 
+// begin prepares what is called again and again.
+func (h *host) begin() {
+	tick := func(now proto.Time, out *[]steward.Action) { h.agent.Tick(now, out) }
+	act := func() { h.call(tick) }
+	h.woken = func() {
+		if h.wakesAt == h.w.now {
+			h.wakesAt = proto.Never
+		}
+		h.agentDo(act)
+	}
+}
+
 // real is when the clock shows a time, or a little later.
 func (h *host) real(at proto.Time) proto.Time {
 	if at > h.offset+1_000_000*second {
@@ -86,15 +99,25 @@ func (h *host) real(at proto.Time) proto.Time {
 	return max(h.w.now+1, real)
 }
 
-// agentDo calls f in the agent, when it isn't stopped.
+// kernelDo calls f when the machine isn't stopped.
+func (h *host) kernelDo(f func()) {
+	if h.stopped(h.w.now) {
+		h.hold(f)
+		return
+	}
+	f()
+}
+
+// agentDo calls f in the agent, when neither it nor the machine is stopped.
 func (h *host) agentDo(f func()) {
-	h.act(h.w.now, func() {
-		h.agentGo.act(h.w.now, func() {
-			if !h.dead && !h.agentDead {
-				f()
-			}
-		})
-	})
+	switch now := h.w.now; {
+	case h.stopped(now):
+		h.hold(func() { h.agentDo(f) })
+	case h.agentGo.stopped(now):
+		h.agentGo.hold(func() { h.agentDo(f) })
+	case !h.dead && !h.agentDead:
+		f()
+	}
 }
 
 // call calls the agent's machine and carries out what it asks for.
@@ -115,12 +138,7 @@ func (h *host) call(f func(now proto.Time, out *[]steward.Action)) {
 	at := h.real(h.agent.Deadline())
 	if at < h.wakesAt {
 		h.wakesAt = at
-		h.w.at(at, func() {
-			if h.wakesAt == at {
-				h.wakesAt = proto.Never
-			}
-			h.agentDo(func() { h.call(h.agent.Tick) })
-		})
+		h.w.at(at, h.woken)
 	}
 }
 
@@ -196,7 +214,7 @@ func (h *host) extend(until proto.Time) {
 	}
 	h.places = nil
 	h.w.at(h.real(until), func() {
-		h.act(h.w.now, func() {
+		h.kernelDo(func() {
 			if h.clock() >= h.deadline && len(h.ranks) > 0 && h.w.bug != ForgottenLease {
 				h.logf("the kernel kills: the lease is over")
 				h.killAll()
@@ -219,6 +237,14 @@ func (h *host) fork(p steward.Place) {
 	h.ranks = append(h.ranks, r)
 	h.records = append(h.records, &record{r: r})
 	h.taps = append(h.taps, &tap{r: r})
+	again := r.again
+	r.computed = func() { r.act(again) }
+	r.woken = func() {
+		if r.wakesAt == w.now {
+			r.wakesAt = proto.Never
+		}
+		r.act(again)
+	}
 	w.after(ms+w.upTo(5*ms), func() { r.act(r.begin) })
 }
 

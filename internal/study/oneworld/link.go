@@ -1,8 +1,6 @@
 package oneworld
 
 import (
-	"slices"
-
 	"banyan/internal/proto"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/wire"
@@ -41,8 +39,9 @@ type frame struct {
 type link struct {
 	ends   [2]*rank
 	closed [2]bool // by this end
-	frames [2][]frame
+	frames [2]fifo[frame]
 	due    [2]bool
+	move   [2]func()
 }
 
 // Send implements process.Net.
@@ -54,7 +53,7 @@ func (r *rank) Send(to proto.Proc, h *wire.Header, payload []byte, token uint64)
 	if r.dead || q.fenced || q.over || q.asking {
 		return
 	}
-	f := frame{header: *h, payload: slices.Clone(payload)}
+	f := frame{header: *h, payload: append(r.w.memory.get(len(payload))[:0], payload...)}
 	f.header.Length = uint32(len(payload))
 	r.w.bug.frame(r, &f)
 	if q.link != nil {
@@ -104,51 +103,61 @@ func (w *world) push(l *link, d int, f frame) {
 		return
 	}
 	f.at = w.now + w.delay(l.ends[d].host, l.ends[1-d].host)
-	l.frames[d] = append(l.frames[d], f)
-	w.flow(l, d, l.frames[d][0].at)
+	l.frames[d].add(f)
+	w.flow(l, d, l.frames[d].first().at)
 }
 
 // flow moves what is under way. TCP sends again what was dropped; a firewall that rejects breaks
 // the connection of the side that sends.
 func (w *world) flow(l *link, d int, at proto.Time) {
-	if l.due[d] {
+	if !l.due[d] {
+		l.due[d] = true
+		w.at(max(at, w.now), l.move[d])
+	}
+}
+
+func (w *world) move(l *link, d int) {
+	l.due[d] = false
+	from, to := l.ends[d], l.ends[1-d]
+	if from.host.dead || to.host.dead {
+		if !to.host.dead || from.host.dead {
+			l.frames[d].clear()
+		}
+		return // nobody hears of it
+	}
+	switch w.path(from.host, to.host) {
+	case drops:
+		w.flow(l, d, w.now+100*ms+w.upTo(200*ms))
+		return
+	case rejects:
+		l.frames[d].clear()
+		w.broken(l, from)
 		return
 	}
-	l.due[d] = true
-	w.at(max(at, w.now), func() {
-		l.due[d] = false
-		from, to := l.ends[d], l.ends[1-d]
-		if from.host.dead || to.host.dead {
-			if !to.host.dead || from.host.dead {
-				l.frames[d] = nil
-			}
-			return // nobody hears of it
+	for l.frames[d].length() > 0 && l.frames[d].first().at <= w.now {
+		f := l.frames[d].take()
+		switch {
+		case f.end:
+			w.broken(l, to)
+		case l.closed[1-d] || to.dead:
+			w.broken(l, from) // a reset
+		default:
+			to.receive(l, from, f)
 		}
-		switch w.path(from.host, to.host) {
-		case drops:
-			w.flow(l, d, w.now+100*ms+w.upTo(200*ms))
-			return
-		case rejects:
-			l.frames[d] = nil
-			w.broken(l, from)
-			return
-		}
-		for len(l.frames[d]) > 0 && l.frames[d][0].at <= w.now {
-			f := l.frames[d][0]
-			l.frames[d] = l.frames[d][1:]
-			switch {
-			case f.end:
-				w.broken(l, to)
-			case l.closed[1-d] || to.dead:
-				w.broken(l, from) // a reset
-			default:
-				to.act(func() { to.arrived(l, from, f) })
-			}
-		}
-		if len(l.frames[d]) > 0 {
-			w.flow(l, d, l.frames[d][0].at)
-		}
-	})
+	}
+	if l.frames[d].length() > 0 {
+		w.flow(l, d, l.frames[d].first().at)
+	}
+}
+
+// receive takes a frame when it can.
+func (r *rank) receive(l *link, from *rank, f frame) {
+	if r.runs() {
+		r.arrived(l, from, f)
+		return
+	}
+	held := f
+	r.act(func() { r.arrived(l, from, held) })
 }
 
 // arrived takes a frame.
@@ -157,14 +166,18 @@ func (r *rank) arrived(l *link, from *rank, f frame) {
 	if q.link != l || q.fenced || q.over || q.asking {
 		return
 	}
-	r.call(func() {
-		if len(f.payload) > transport.DirectSize {
-			copy(r.p.Dest(from.self, &f.header), f.payload)
-			r.p.Arrived(from.self, &f.header)
-		} else {
-			r.p.Frame(from.self, &f.header, f.payload)
-		}
-	})
+	if r.dead || !r.started {
+		return
+	}
+	r.p.At(r.host.clock())
+	if len(f.payload) > transport.DirectSize {
+		copy(r.p.Dest(from.self, &f.header), f.payload)
+		r.p.Arrived(from.self, &f.header)
+	} else {
+		r.p.Frame(from.self, &f.header, f.payload)
+	}
+	r.w.memory.put(f.payload)
+	r.advance()
 }
 
 // hangUp ends a process's side of a connection. A prefix of what was under way arrives, and then
@@ -175,7 +188,7 @@ func (w *world) hangUp(l *link, r *rank) {
 		return
 	}
 	if !r.left { // a process that leaves in order waits until all has gone
-		l.frames[d] = l.frames[d][:w.rng.IntN(len(l.frames[d])+1)]
+		l.frames[d].cut(w.rng.IntN(l.frames[d].length() + 1))
 	}
 	w.push(l, d, frame{end: true})
 	l.closed[d] = true
@@ -275,6 +288,7 @@ func (r *rank) dialled(to proto.Proc, incarnation proto.Incarnation) {
 
 func (w *world) connect(a, b *rank) {
 	l := &link{ends: [2]*rank{a, b}}
+	l.move = [2]func(){func() { w.move(l, 0) }, func() { w.move(l, 1) }}
 	for d, r := range l.ends {
 		q := &r.peers[l.ends[1-d].self]
 		q.link, q.dialling = l, false

@@ -111,8 +111,9 @@ const redialPause = 200 * ms
 // network was cut, as package agent/link does. It ends with either agent.
 type stream struct {
 	from, to *host
-	items    []streamItem
+	items    fifo[streamItem]
 	due      bool
+	move     func()
 }
 
 type streamItem struct {
@@ -123,7 +124,9 @@ type streamItem struct {
 func (w *world) stream(from, to *host) *stream {
 	i := int(from.id)*len(w.hosts) + int(to.id)
 	if w.streams[i] == nil {
-		w.streams[i] = &stream{from: from, to: to}
+		s := &stream{from: from, to: to}
+		s.move = func() { w.deliver(s) }
+		w.streams[i] = s
 	}
 	return w.streams[i]
 }
@@ -131,32 +134,31 @@ func (w *world) stream(from, to *host) *stream {
 // tell sends a message over the stream of two agents: do is called at the receiver.
 func (w *world) tell(from, to *host, do func()) {
 	s := w.stream(from, to)
-	s.items = append(s.items, streamItem{w.now + w.delay(from, to), do})
-	w.pump(s, s.items[0].at)
+	s.items.add(streamItem{w.now + w.delay(from, to), do})
+	w.pump(s, s.items.first().at)
 }
 
 func (w *world) pump(s *stream, at proto.Time) {
-	if s.due {
+	if !s.due {
+		s.due = true
+		w.at(max(at, w.now), s.move)
+	}
+}
+
+func (w *world) deliver(s *stream) {
+	s.due = false
+	if s.from.dead || s.from.agentDead || s.to.dead || s.to.agentDead {
+		s.items.clear()
 		return
 	}
-	s.due = true
-	w.at(max(at, w.now), func() {
-		s.due = false
-		if s.from.dead || s.from.agentDead || s.to.dead || s.to.agentDead {
-			s.items = nil
-			return
-		}
-		if w.roundTrip(s.from, s.to) != passes {
-			w.pump(s, w.now+150*ms+w.upTo(100*ms))
-			return
-		}
-		for len(s.items) > 0 && s.items[0].at <= w.now {
-			do := s.items[0].do
-			s.items = s.items[1:]
-			s.to.agentDo(do)
-		}
-		if len(s.items) > 0 {
-			w.pump(s, s.items[0].at)
-		}
-	})
+	if w.roundTrip(s.from, s.to) != passes {
+		w.pump(s, w.now+150*ms+w.upTo(100*ms))
+		return
+	}
+	for s.items.length() > 0 && s.items.first().at <= w.now {
+		s.to.agentDo(s.items.take().do)
+	}
+	if s.items.length() > 0 {
+		w.pump(s, s.items.first().at)
+	}
 }

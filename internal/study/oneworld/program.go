@@ -48,9 +48,13 @@ type program struct {
 
 	stage   int
 	safe    bool
+	memory  *memory
 	pending []process.Handle
-	rooms   [][]byte
+	rooms   [][]byte // received into
+	lent    [][]byte // being sent
+	numbers []uint64 // of received
 	err     error
+	damage  error // a message isn't what was sent
 	total   uint64
 }
 
@@ -106,10 +110,9 @@ func (c *program) step(p *process.Process) does {
 			return waits
 		}
 		sum := uint64(0)
-		for _, room := range c.rooms {
-			sum += binary.LittleEndian.Uint64(room)
+		for _, x := range c.received() {
+			sum += x
 		}
-		c.rooms = nil
 		c.value = mix(c.value, sum, c.round)
 		c.stage = printed
 		if c.round%3 == 2 {
@@ -122,10 +125,9 @@ func (c *program) step(p *process.Process) does {
 		if !c.done(p) {
 			return waits
 		}
-		for _, room := range c.rooms {
-			c.total += binary.LittleEndian.Uint64(room)
+		for _, x := range c.received() {
+			c.total += x
 		}
-		c.rooms = nil
 		c.stage = reduceOut
 		if c.rank < c.ranks-1 {
 			c.send(p, c.rank+1, tagReduce, c.total, 8)
@@ -135,10 +137,9 @@ func (c *program) step(p *process.Process) does {
 		if !c.done(p) {
 			return waits
 		}
-		for _, room := range c.rooms {
-			c.total = binary.LittleEndian.Uint64(room)
+		for _, x := range c.received() {
+			c.total = x
 		}
-		c.rooms = nil
 		if c.rank > 0 {
 			c.send(p, c.rank-1, tagTotal, c.total, 8)
 		}
@@ -171,17 +172,35 @@ func mix(own, got uint64, round int) uint64 {
 }
 
 func (c *program) post(p *process.Process, from proto.Rank, tag int32, size int) {
-	room := make([]byte, size)
+	room := c.memory.get(size)
+	clear(room[size-8:])
 	c.rooms = append(c.rooms, room)
 	c.pending = append(c.pending, p.Receive(worldContext, from, tag+int32(c.round)*8, room))
 }
 
 func (c *program) send(p *process.Process, to int, tag int32, value uint64, size int) {
-	data := make([]byte, size)
+	data := c.memory.get(size)
 	binary.LittleEndian.PutUint64(data, value)
+	binary.LittleEndian.PutUint64(data[size-8:], value)
+	c.lent = append(c.lent, data)
 	if h := p.Send(worldContext, proto.Rank(to), tag+int32(c.round)*8, data); h != (process.Handle{}) {
 		c.pending = append(c.pending, h)
 	}
+}
+
+// received gives the numbers that have come, in the order of the receives.
+func (c *program) received() []uint64 {
+	all := c.numbers[:0]
+	for _, room := range c.rooms {
+		x := binary.LittleEndian.Uint64(room)
+		if y := binary.LittleEndian.Uint64(room[len(room)-8:]); x != y {
+			c.damage = fmt.Errorf("a message of %d bytes begins with %x and ends with %x", len(room), x, y)
+		}
+		all = append(all, x)
+		c.memory.put(room)
+	}
+	c.rooms, c.numbers = c.rooms[:0], all
+	return all
 }
 
 // done says whether all operations under way have ended. An error ends the program.
@@ -196,7 +215,11 @@ func (c *program) done(p *process.Process) bool {
 			c.err = err
 		}
 	}
-	c.pending = nil
+	c.pending = c.pending[:0]
+	for _, data := range c.lent {
+		c.memory.put(data)
+	}
+	c.lent = c.lent[:0]
 	return c.err == nil
 }
 

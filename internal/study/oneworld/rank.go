@@ -35,6 +35,8 @@ type rank struct {
 	stepping    bool
 	busy        proto.Time // the program computes until then
 	wakesAt     proto.Time
+	woken       func() // at wakesAt
+	computed    func() // when busy is over
 }
 
 type loan struct {
@@ -52,14 +54,23 @@ func (r *rank) String() string { return fmt.Sprintf("%v.%d", r.self, r.incarnati
 
 // act calls f when neither the process nor its host is stopped.
 func (r *rank) act(f func()) {
-	w := r.w
-	r.host.act(w.now, func() {
-		r.actor.act(w.now, func() {
+	switch now := r.w.now; {
+	case r.host.stopped(now):
+		r.host.hold(func() { r.act(f) })
+	case r.stopped(now):
+		r.hold(func() {
 			if !r.dead && !r.host.dead {
 				f()
 			}
 		})
-	})
+	case !r.dead && !r.host.dead:
+		f()
+	}
+}
+
+// runs says whether the process and its host live and aren't stopped.
+func (r *rank) runs() bool {
+	return !r.dead && !r.host.dead && !r.stopped(r.w.now) && !r.host.stopped(r.w.now)
 }
 
 // acts says whether the process may act now, or later: it lives, and its host has a lease.
@@ -92,7 +103,7 @@ func (r *rank) begin() {
 	} else {
 		r.committed = true
 	}
-	r.program = &program{programState: programState{value: uint64(w.layout.Rank(r.self)) + 1}, rank: int(w.layout.Rank(r.self)), ranks: w.layout.Ranks(), rounds: w.Rounds, setUp: w.setUp}
+	r.program = &program{programState: programState{value: uint64(w.layout.Rank(r.self)) + 1}, memory: w.memory, rank: int(w.layout.Rank(r.self)), ranks: w.layout.Ranks(), rounds: w.Rounds, setUp: w.setUp}
 	r.started = true
 	r.p = process.New(cfg, h.clock(), r, r)
 	members := make([]proto.Rank, w.layout.Ranks())
@@ -163,6 +174,10 @@ func (r *rank) proceed() bool {
 			return false
 		}
 		d := r.program.step(r.p)
+		if r.program.damage != nil {
+			w.fail("%v: %v", r, r.program.damage)
+			return false
+		}
 		if r.program.err != nil {
 			r.log("the program ends: %v", r.program.err)
 			r.stopping = true // it waits for the end of the job
@@ -173,7 +188,7 @@ func (r *rank) proceed() bool {
 			return false
 		case computes:
 			r.busy = w.now + w.compute/2 + w.upTo(w.compute)
-			w.at(r.busy, func() { r.act(func() { r.call(func() {}) }) })
+			w.at(r.busy, r.computed)
 			return false
 		case prints:
 			r.print(line(r.program.rank, r.program.round-1, r.program.value))
@@ -218,12 +233,14 @@ func (r *rank) wake() {
 	at := r.host.real(r.p.Deadline())
 	if at < r.wakesAt {
 		r.wakesAt = at
-		r.w.at(at, func() {
-			if r.wakesAt == at {
-				r.wakesAt = proto.Never
-			}
-			r.act(func() { r.call(func() {}) })
-		})
+		r.w.at(at, r.woken)
+	}
+}
+
+// again lets the process go on.
+func (r *rank) again() {
+	if !r.dead && r.started {
+		r.advance()
 	}
 }
 

@@ -28,9 +28,17 @@ const (
 // Outcomes are the ways in which a run ends.
 func Outcomes() []string { return []string{Finished, RankLost, NoMajority, Broken} }
 
+// Player plays runs one after the other. It isn't safe for concurrent use.
+type Player struct {
+	memory memory // runs leave it to the next
+}
+
 // Run plays one run. The same Settings give the same Result.
-func Run(s Settings) *Result {
-	w := newWorld(s.draw())
+func Run(s Settings) *Result { return new(Player).Run(s) }
+
+// Run plays one run. The same Settings give the same Result.
+func (p *Player) Run(s Settings) *Result {
+	w := newWorld(s.draw(), &p.memory)
 	w.run()
 	r := &Result{Outcome: NoMajority, Err: w.err, Faults: w.faults, Took: w.now, Terms: len(w.leaders), Started: len(w.ranks), Steps: w.steps}
 	switch code, ok := w.finished(); {

@@ -1,15 +1,11 @@
 package oneworld
 
-import (
-	"container/heap"
-
-	"banyan/internal/proto"
-)
+import "banyan/internal/proto"
 
 // schedule is what is to happen, in order of time. Of events at the same time the one that was
-// added first comes first.
+// added first comes first. It is a heap in which each event has up to four below it.
 type schedule struct {
-	events eventHeap
+	events []event
 	serial uint64
 }
 
@@ -19,28 +15,73 @@ type event struct {
 	do     func()
 }
 
+func (e *event) before(x *event) bool { return e.at < x.at || e.at == x.at && e.serial < x.serial }
+
 func (s *schedule) add(at proto.Time, do func()) {
 	s.serial++
-	heap.Push(&s.events, event{at, s.serial, do})
+	e := event{at, s.serial, do}
+	i := len(s.events)
+	s.events = append(s.events, e)
+	for i > 0 {
+		above := (i - 1) / 4
+		if !e.before(&s.events[above]) {
+			break
+		}
+		s.events[i] = s.events[above]
+		i = above
+	}
+	s.events[i] = e
 }
 
 func (s *schedule) empty() bool      { return len(s.events) == 0 }
 func (s *schedule) next() proto.Time { return s.events[0].at }
-func (s *schedule) take() event      { return heap.Pop(&s.events).(event) }
 
-type eventHeap []event
-
-func (h eventHeap) Len() int { return len(h) }
-func (h eventHeap) Less(i, j int) bool {
-	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].serial < h[j].serial
+func (s *schedule) take() event {
+	first, last := s.events[0], len(s.events)-1
+	e := s.events[last]
+	s.events[last] = event{}
+	s.events = s.events[:last]
+	for i := 0; last > 0; {
+		least := 4*i + 1
+		for j := least + 1; j < min(4*i+5, last); j++ {
+			if s.events[j].before(&s.events[least]) {
+				least = j
+			}
+		}
+		if least >= last || !s.events[least].before(&e) {
+			s.events[i] = e
+			break
+		}
+		s.events[i] = s.events[least]
+		i = least
+	}
+	return first
 }
-func (h eventHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *eventHeap) Push(x any)   { *h = append(*h, x.(event)) }
-func (h *eventHeap) Pop() any {
-	last := len(*h) - 1
-	x := (*h)[last]
-	(*h)[last] = event{}
-	*h = (*h)[:last]
+
+// fifo is a queue.
+type fifo[T any] struct {
+	items []T
+	taken int
+}
+
+func (q *fifo[T]) add(x T)     { q.items = append(q.items, x) }
+func (q *fifo[T]) length() int { return len(q.items) - q.taken }
+func (q *fifo[T]) first() *T   { return &q.items[q.taken] }
+func (q *fifo[T]) clear()      { q.cut(0) }
+
+// cut leaves the first n items.
+func (q *fifo[T]) cut(n int) {
+	clear(q.items[q.taken+n:])
+	q.items = q.items[:q.taken+n]
+}
+
+func (q *fifo[T]) take() T {
+	var none T
+	x := q.items[q.taken]
+	q.items[q.taken] = none
+	if q.taken++; q.taken == len(q.items) {
+		q.items, q.taken = q.items[:0], 0
+	}
 	return x
 }
 
@@ -51,18 +92,15 @@ type actor struct {
 	held  []func()
 }
 
-// act calls f now, or when the actor goes on.
-func (a *actor) act(now proto.Time, f func()) {
-	if now < a.until {
-		a.held = append(a.held, f)
-		return
-	}
-	f()
-}
+// stopped says whether the actor is stopped.
+func (a *actor) stopped(now proto.Time) bool { return now < a.until }
+
+// hold keeps f until the actor goes on.
+func (a *actor) hold(f func()) { a.held = append(a.held, f) }
 
 // goOn calls what has waited, if the time for it has come.
 func (a *actor) goOn(now proto.Time) {
-	if now < a.until {
+	if a.stopped(now) {
 		return // it was stopped again, for longer
 	}
 	held := a.held

@@ -28,6 +28,7 @@ type world struct {
 	rng      *rand.Rand
 	now      proto.Time
 	schedule schedule
+	memory   *memory
 	layout   layout.Layout
 	places   []int32 // hosts of the first processes
 	hosts    []*host
@@ -44,8 +45,8 @@ type world struct {
 	checks
 }
 
-func newWorld(j job) *world {
-	w := &world{job: j, rng: rand.New(rand.NewPCG(j.Seed, 15)), bug: j.Bug}
+func newWorld(j job, m *memory) *world {
+	w := &world{job: j, memory: m, rng: rand.New(rand.NewPCG(j.Seed, 15)), bug: j.Bug}
 	w.layout = layout.Uniform(w.Ranks, w.Replicas)
 	w.expected = undisturbed(w.Ranks, w.Rounds)
 	w.slots = make([][]*rank, w.layout.Procs())
@@ -94,6 +95,7 @@ func newWorld(j job) *world {
 				}
 			}
 		}
+		h.begin()
 		w.hosts = append(w.hosts, h)
 	}
 	w.arrivals = make([]proto.Time, parties*parties)

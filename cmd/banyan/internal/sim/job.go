@@ -123,10 +123,11 @@ func (f *jobFlags) simulate(ctx context.Context, out io.Writer) error {
 	defer stop()
 	progress := cli.NewProgress(f.runs, "simulating jobs")
 	results := make([]*oneworld.Result, f.runs)
-	err := parallel.Each(ctx, f.runs, f.workers, progress.Set, func(_, i int) error {
+	players := make([]oneworld.Player, f.workers)
+	err := parallel.Each(ctx, f.runs, f.workers, progress.Set, func(worker, i int) error {
 		s := f.settings
 		s.Seed = f.seed + uint64(i)
-		results[i] = oneworld.Run(s)
+		results[i] = players[worker].Run(s)
 		return nil
 	})
 	progress.Clear()
