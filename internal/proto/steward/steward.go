@@ -8,7 +8,7 @@ import (
 
 // takeOver makes this agent the steward of a term that it has won. It acts once the term has begun.
 func (a *Agent) takeOver(now proto.Time, term uint64, l *Ledger) {
-	a.steward = newWriting(term, l)
+	a.steward = newWriting(now, term, l)
 	a.write(now)
 }
 
@@ -101,7 +101,8 @@ func (a *Agent) settle(now proto.Time) {
 // elect changes the electorate if others should vote, or ends such a change. Voters of another
 // electorate count the age of each lease anew. So if several hosts are silent it waits for the
 // verdicts on all of them, or until it has waited long enough for those that only this voter
-// can't hear.
+// can't hear. It asks for the consent of those only that it has heard: voters that take part in a
+// change which never ends get no leases any more, though they were a quorum before.
 func (a *Agent) elect(now proto.Time) {
 	s := a.steward
 	if !s.review || !s.settled() {
@@ -113,16 +114,32 @@ func (a *Agent) elect(now proto.Time) {
 			return
 		}
 	}
-	s.review, s.electBy = false, proto.Never
 	e := &s.now().Electorate
 	if e.Changing() {
+		s.review, s.electBy = false, proto.Never
 		s.change(now).Electorate = Electorate{Voters: e.Voters}
 		return
 	}
-	if voters := s.now().Elect(a.cfg.voters()); len(voters) > 0 && !slices.Equal(voters, e.Voters) {
+	voters := s.now().Elect(a.cfg.voters())
+	if len(voters) == 0 || slices.Equal(voters, e.Voters) {
+		s.review, s.electBy = false, proto.Never
+		return
+	}
+	if majority(voters, func(v Voter) bool { return a.hears(now, v.Host) }) {
 		former := e.Voters
 		s.change(now).Electorate = Electorate{Voters: voters, Former: former}
+		s.review, s.electBy = false, proto.Never
 	}
+}
+
+// hears says whether the steward has heard of a party in this term, and lately. All parties but
+// witnesses ask for leases, also those that don't vote.
+func (a *Agent) hears(now proto.Time, h Host) bool {
+	if h == a.cfg.Self {
+		return true
+	}
+	at, ok := a.voter.heard(h)
+	return ok && at >= a.steward.since && now-at < a.cfg.Patience
 }
 
 // flush writes the draft, if it is time.

@@ -49,6 +49,14 @@ func (v *voter) age(now proto.Time, h Host) proto.Time {
 	return now - since
 }
 
+// heard is when a party has asked for a lease last, if it ever has.
+func (v *voter) heard(h Host) (at proto.Time, ok bool) {
+	if int(h) >= len(v.granted) || !v.granted[h].given {
+		return 0, false
+	}
+	return v.granted[h].at, true
+}
+
 // renew answers the question of an agent. A voter that has accepted an electorate of which the
 // agent hasn't heard grants nothing.
 func (v *voter) renew(now proto.Time, m *Message) *Message {

@@ -6,6 +6,7 @@ import "banyan/internal/proto"
 // and which of them are durable. Version 0 is the ledger with which the term began.
 type writing struct {
 	term    uint64
+	since   proto.Time // when the term was won
 	latest  uint64
 	durable uint64 // meaningful if begun
 	begun   bool
@@ -41,8 +42,8 @@ type waiting struct {
 	action Action
 }
 
-func newWriting(term uint64, l *Ledger) *writing {
-	return &writing{term: term, versions: []*Ledger{l}, flushAt: proto.Never, electBy: proto.Never}
+func newWriting(now proto.Time, term uint64, l *Ledger) *writing {
+	return &writing{term: term, since: now, versions: []*Ledger{l}, flushAt: proto.Never, electBy: proto.Never}
 }
 
 // version is the ledger with a number that isn't below the durable one.

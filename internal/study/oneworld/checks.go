@@ -203,12 +203,20 @@ func (w *world) final() {
 	}
 }
 
-// couldLead says whether an agent reaches a quorum of the voters.
+// couldLead says whether an agent reaches a quorum of the voters. If voters that it reaches have
+// agreed to a change of the electorate it must be a quorum of both: the change may be durable.
 func (w *world) couldLead(h *host) bool {
-	return w.electorate.Quorum(func(v steward.Voter) bool {
-		x := w.hosts[v.Host]
+	reaches := func(id steward.Host) bool {
+		x := w.hosts[id]
 		return !x.dead && !x.agentDead && w.roundTrip(h, x) == passes
-	})
+	}
+	e, since := &w.electorate, w.electorate.Since
+	for i := range w.written {
+		if x := &w.written[i]; x.at.After(since) && slices.ContainsFunc(x.by, reaches) {
+			e, since = x.electorate, x.at
+		}
+	}
+	return e.Quorum(func(v steward.Voter) bool { return reaches(v.Host) })
 }
 
 // state is what the processes that are left wait for.
