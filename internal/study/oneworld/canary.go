@@ -21,10 +21,11 @@ const (
 	SharedHost           // a replacement starts on the host of its sibling
 	EarlyRelease         // what is retained for siblings is dropped too early
 	OwnQuorum            // processes decide by a quorum of their own, beside that of the agents
+	KeptByOne            // what a rank has printed is kept by the agent of one replica only
 	bugs
 )
 
-var bugNames = [...]string{"none", "certain death by refusal", "forgotten lease", "old term", "no offsets", "shared host", "early release", "own quorum"}
+var bugNames = [...]string{"none", "certain death by refusal", "forgotten lease", "old term", "no offsets", "shared host", "early release", "own quorum", "kept by one"}
 
 func (b Bug) String() string { return bugNames[b] }
 

@@ -3,11 +3,12 @@ package oneworld
 import (
 	"strings"
 
+	"banyan/internal/job/recovery"
 	"banyan/internal/proto"
 )
 
 // The output of the job. An agent keeps what its processes write, by rank and offset, until the
-// console has acknowledged it. The console writes each byte of a rank once, whichever replica it
+// console has acknowledged it, and hands that on to the agent of a replacement (lead.go). The console writes each byte of a rank once, whichever replica it
 // comes from, to a file for each rank. A console that is attached after the death of another goes
 // on behind what the files hold.
 
@@ -62,6 +63,28 @@ func (h *host) tapped(r *rank, offset int, text string) {
 		t.text += text
 	}
 	h.sendOutput()
+}
+
+// tap finds what was read from a process.
+func (h *host) tap(p recovery.Process) *tap {
+	for _, t := range h.taps {
+		if t.r.self == p.Proc && t.r.incarnation == p.Incarnation {
+			return t
+		}
+	}
+	return nil
+}
+
+// keep takes what the agent of a donor keeps, before the replacement has written anything. It says
+// whether it has it.
+func (h *host) keep(p recovery.Process, kept *tap) bool {
+	t := h.tap(p)
+	if t == nil || t.begun {
+		return t != nil
+	}
+	t.begun, t.from, t.text = kept.begun, kept.from, kept.text
+	h.sendOutput()
+	return true
 }
 
 // sendOutput sends the console what it hasn't been sent.

@@ -122,7 +122,7 @@ func (w *world) strike(f *Fault) {
 				r.host.ended(r, sigkill)
 			default:
 				r.actor.until = max(r.actor.until, f.Until)
-				w.at(r.actor.until, func() { r.actor.goOn(w.now) })
+				w.at(r.actor.until, func() { r.host.kernelDo(func() { r.actor.goOn(w.now) }) })
 			}
 		}
 	case KillAgent:

@@ -225,8 +225,8 @@ func (d *lead) carry(out []recovery.Action) {
 			d.tellAll(tiding{kind: admit, proc: a.Attempt.Proc, incarnation: a.Attempt.Incarnation})
 		case recovery.Donate:
 			d.tellAll(tiding{kind: donate, proc: a.Attempt.Proc, incarnation: a.Attempt.Incarnation, to: a.Attempt.Donor.Proc, toIncarnation: a.Attempt.Donor.Incarnation})
-		case recovery.Drain: // output is by offset: it needs no order
-			d.m.Drained(a.Attempt.Donor, a.Attempt.Process, &more)
+		case recovery.Drain:
+			d.handOver(a.Attempt, &more)
 		case recovery.Marked:
 			d.tellAll(tiding{kind: marked, proc: a.Replacement.Proc, incarnation: a.Replacement.Incarnation, to: a.To.Proc, toIncarnation: a.To.Incarnation})
 		case recovery.Fill:
@@ -239,6 +239,35 @@ func (d *lead) carry(out []recovery.Action) {
 		}
 		out = append(out, more...)
 	}
+}
+
+// handOver has the donor's agent give what it keeps of the donor's output to the agent of the
+// replacement. Before it has come the donor doesn't give its state away.
+func (d *lead) handOver(a *recovery.Attempt, more *[]recovery.Action) {
+	donor, process := a.Donor, a.Process
+	from, to := d.w.hosts[d.slots[donor.Proc].last.Host], d.w.hosts[d.slots[process.Proc].last.Host]
+	if d.w.bug == KeptByOne {
+		d.m.Drained(donor, process, more)
+		return
+	}
+	d.w.tell(d.h, from, func() {
+		t := from.tap(donor)
+		if !from.obeys(d.term) || t == nil {
+			return
+		}
+		kept := *t
+		d.w.tell(from, to, func() {
+			if !to.keep(process, &kept) {
+				return
+			}
+			d.w.tell(to, d.h, func() {
+				if d.h.lead == d {
+					d.do(func(_ proto.Time, out *[]recovery.Action) { d.m.Drained(donor, process, out) })
+					d.next()
+				}
+			})
+		})
+	})
 }
 
 // start has a replacement started.

@@ -58,11 +58,7 @@ func (r *rank) act(f func()) {
 	case r.host.stopped(now):
 		r.host.hold(func() { r.act(f) })
 	case r.stopped(now):
-		r.hold(func() {
-			if !r.dead && !r.host.dead {
-				f()
-			}
-		})
+		r.hold(func() { r.act(f) })
 	case !r.dead && !r.host.dead:
 		f()
 	}
@@ -328,7 +324,7 @@ func (r *rank) hear(t tiding) {
 				case died:
 					r.p.Evidence(t.proc, t.incarnation)
 				case leftInOrder:
-					if r.p.Alive(t.proc) && r.peers[t.proc].incarnation <= t.incarnation {
+					if r.peers[t.proc].incarnation <= t.incarnation {
 						r.p.Left(t.proc)
 					}
 				case admit:
