@@ -21,7 +21,8 @@
 //
 // The launcher sees all output of the processes. It reads the donor's output up to the mark, lets
 // the replacement's output follow it, and only then answers the mark. The donor waits for that
-// answer before it gives its state away. A spare leader sees no output. There the donor doesn't
+// answer before it gives its state away. So until then a leader can see to it that what the donor
+// wrote doesn't die with the donor's host. A spare leader sees no output. There the donor doesn't
 // wait, and the mark only stops the clock of a phase.
 //
 // # Moving processes

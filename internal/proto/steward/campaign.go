@@ -34,16 +34,25 @@ func (c *campaign) take(from Host, a accepted) {
 
 // won returns the ledger with which the term begins: nil as long as there is no quorum, or the
 // quorum's last version is known to a witness only.
+//
+// In place of the ledger that a witness names, one will do that the same steward wrote after it. If
+// the difference wasn't durable it might as well have been written now: it is facts, or commands
+// that nobody was given. Otherwise a steward that was cut off in the middle of a version couldn't
+// go on when the other agent, which went on without it, has died.
 func (c *campaign) won() *Ledger {
 	if !c.best.electorate.Quorum(func(v Voter) bool { return slices.Contains(c.from, v.Host) }) {
 		return nil
 	}
+	var later *Ledger
 	for _, l := range c.known {
-		if l.ID == c.best.id {
+		switch {
+		case l.ID == c.best.id:
 			return l
+		case l.ID.Term == c.best.id.Term && l.ID.Number > c.best.id.Number && l.Electorate.Since == c.best.electorate.Since:
+			later = l
 		}
 	}
-	return nil
+	return later
 }
 
 // begin begins a campaign, unless one is under way.
