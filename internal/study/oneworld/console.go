@@ -9,8 +9,8 @@ import (
 
 // The output of the job. An agent keeps what its processes write, by rank and offset, until the
 // console has acknowledged it, and hands that on to the agent of a replacement (lead.go). The
-// console writes each byte of a rank once, whichever replica it comes from, to a file for each rank.
-// A console that is attached after the death of another goes on behind what the files hold.
+// console writes each byte of a rank once, whichever replica it comes from, to a file for each
+// rank. A console that is attached after the death of another goes on behind what the files hold.
 
 // tap is what an agent has read from one process.
 type tap struct {
