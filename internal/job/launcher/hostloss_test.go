@@ -206,6 +206,13 @@ func TestHostLostHealing(t *testing.T) {
 			"[d ]", 0, `host c is lost: rank 1 had replicas there(.|\n)*replica 0 is back`},
 		{"the donor's", func(h []*pretended) { h[c].heard = on(control.Arrived, h[1]) },
 			"", 1, `host b is lost: ranks 0, 1 had replicas there; rank 1 is lost`},
+		{"the donor's, while it starts", func(h []*pretended) {
+			h[c].starting = func(agent.Spec) { // it isn't known whether it starts until c is lost, too
+				h[c].setCut(true)
+				h[1].lose()
+			}
+			h[0].signaled = func(agent.Spec, syscall.Signal) { h[c].lose() }
+		}, "[ the job has come to its end]", 1, `rank 1 is lost`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

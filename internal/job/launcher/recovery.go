@@ -141,10 +141,12 @@ func (j *job) carryOut(a recovery.Action) {
 
 // healReport is what the report says of an attempt.
 func (j *job) healReport(a *recovery.Attempt) Heal {
-	h := Heal{Rank: int(j.ledger.Rank(a.Proc)), Replica: j.ledger.Replica(a.Proc), Process: int(a.Proc), Incarnation: uint32(a.Incarnation), Error: a.Why}
-	if p := j.replacementOf(a); p != nil {
-		h.PID, h.Host, h.Donor = p.pid, j.hosts.name(p.host), j.ledger.Replica(a.Donor.Proc)
-		h.Began, h.Took = Seconds(a.Began), Seconds(j.clock()-a.Began)
+	h := Heal{
+		Rank: int(j.ledger.Rank(a.Proc)), Replica: j.ledger.Replica(a.Proc), Process: int(a.Proc), Incarnation: uint32(a.Incarnation),
+		Donor: j.ledger.Replica(a.Donor.Proc), Began: Seconds(a.Began), Took: Seconds(j.clock() - a.Began), Error: a.Why,
+	}
+	if p := j.replacementOf(a); p != nil { // it could be started
+		h.PID, h.Host = p.pid, j.hosts.name(p.host)
 	}
 	return h
 }

@@ -201,16 +201,25 @@ func (j *job) replacementPassed(p *process, end ending) {
 	}
 }
 
+// endAttempt ends the current attempt, because the job's end is decided: the report then tells why
+// no replacement came of it.
+func (j *job) endAttempt() {
+	if j.recovery == nil {
+		return
+	}
+	if a := j.recovery.Current(); a != nil && !a.Committed() {
+		j.failAttempt(a.Process, recovery.End, recovery.Nobody)
+	}
+}
+
 // endLastReplacement ends a replacement that is left when the job is over.
 func (j *job) endLastReplacement() {
 	r := j.recovery
 	if r == nil {
 		return
 	}
+	j.endAttempt()
 	for limit := time.After(killDelay); r.starting != nil || r.replacement != nil; {
-		if r.starting != nil {
-			r.starting.dismissed = true
-		}
 		if r.replacement != nil {
 			r.replacement.Signal(unix.SIGKILL)
 		}

@@ -167,7 +167,8 @@ func (e *Ended) lost() error {
 			continue
 		}
 		s := &slots[c.death.Process]
-		s.alive, s.died, s.needless = false, c.death, false
+		// A replacement may die before all others know it; then the report has no heal.
+		s.host, s.alive, s.died, s.needless = c.death.Host, false, c.death, false
 		if c.death.Cause != "exit" {
 			s.needless = !e.hit(s.host, c.at)
 		} else if err := e.minority(slots, c.at); err != nil {

@@ -66,6 +66,11 @@ func TestJudge(t *testing.T) {
 			e.Report.Deaths = append(e.Report.Deaths, Death{Process: 0, Host: "c", Cause: "silence", At: 2.8})
 		})), "no fault had hit c"},
 
+		"a replacement died before it was healed": {ended(RankLost, 1, "one\n", with(func(e *Ended) {
+			e.Report.Deaths = append(e.Report.Deaths, Death{Process: 0, Host: "c", Cause: "host lost", At: 2.8})
+			e.Hits = append(e.Hits, hit("c", 2.7))
+		})), ""},
+
 		"no majority": {ended(RankLost, 1, "one\n", with(func(e *Ended) {
 			e.Report.LostRanks = []int{0, 1}
 			e.Report.Deaths = append(e.Report.Deaths, stopped(4), Death{Rank: 1, Replica: 1, Process: 3, Host: "b", At: 3})
