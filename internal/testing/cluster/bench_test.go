@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"encoding/csv"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -56,5 +57,30 @@ func TestStartupBench(t *testing.T) {
 		}
 	}
 	t.Logf("medians of three jobs:\n%s", out)
+	nothingLeft(t)
+}
+
+// How long a program stands still when a host is lost, suddenly or with its agent, is measured.
+// After a sudden loss that takes the heartbeat timeout at least, less the time since a heartbeat;
+// how much longer is the machine's matter.
+func TestFailoverBench(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
+	const timeout = 1000 // ms
+	out := shared.Run(t, "bin/banyan", "bench", "failover", "--host", "h0:2,h1:2,h2:2,h3:2", "--dir", "bin", "--rounds", "1", "--format", "csv",
+		"--loss", "agent", "--loss", "scripts/cluster.sh fault 'unplug 3'", "--restore", "scripts/cluster.sh fault 'plug 3'")
+	rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+	if err != nil || len(rows) != 3 {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	column := slices.Index(rows[0], "gap_ms")
+	for _, row := range rows[1:] {
+		gap, err := strconv.ParseFloat(row[column], 64)
+		if err != nil || gap <= 0 || strings.Contains(row[0], "unplug") && gap < 0.8*timeout {
+			t.Errorf("a gap of %q ms", row[column])
+		}
+	}
+	t.Logf("on a machine with load:\n%s", out)
 	nothingLeft(t)
 }

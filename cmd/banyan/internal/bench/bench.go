@@ -14,6 +14,6 @@ func Command() *cobra.Command {
 	cmd.AddCommand(messagesCommand(), workerCommand(), detectorCommand(), detectorRoleCommand(), detectorNoiseRoleCommand(),
 		membershipCommand(), membershipRoleCommand(), contentionCommand(), contentionRoleCommand(), viewsCommand(), viewsRoleCommand(),
 		mpiCommand(), instructionsCommand(), startupCommand(),
-		replicationCommand(), replicationRoleCommand(), broadcastCommand())
+		replicationCommand(), replicationRoleCommand(), broadcastCommand(), failoverCommand())
 	return cmd
 }

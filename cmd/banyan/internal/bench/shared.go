@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"banyan/cmd/banyan/internal/cli"
 	"banyan/internal/study/report"
@@ -22,6 +23,14 @@ func unmeasured(ctx context.Context, err error) error {
 		return cli.Exit(130, errors.New("interrupted"))
 	}
 	return cli.Failed(err)
+}
+
+// quantile is the value below which a share of some values lies. It sorts them.
+func quantile(values []float64, share float64) float64 {
+	slices.Sort(values)
+	at := share * float64(len(values)-1)
+	low := values[int(at)]
+	return low + (at-float64(int(at)))*(values[min(int(at)+1, len(values)-1)]-low)
 }
 
 // prepareReport makes the directory of --out, if there is to be one. It refuses a bad name before

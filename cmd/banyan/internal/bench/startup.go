@@ -135,10 +135,7 @@ func startupColumns() []table.Column[started] {
 			for i, j := range r.jobs {
 				all[i] = of(j)
 			}
-			slices.Sort(all)
-			at := share * float64(len(all)-1)
-			low := all[int(at)]
-			return low + (at-float64(int(at)))*(all[min(int(at)+1, len(all)-1)]-low)
+			return quantile(all, share)
 		}
 	}
 	ms := func(d time.Duration) float64 { return float64(d) / 1e6 }
