@@ -10,26 +10,47 @@ import (
 var longHeat = []string{"stdbuf", "-oL", "bin/heat", "128", "1e-30", "20000"}
 
 // Agents that come by themselves: first these, then their console, as pods may start in any order.
-// A pod is deleted, and comes again, as Kubernetes does it. The job goes on, and the processes that
-// it had are replaced there.
+// Each is the first process of a container. A pod is deleted, or killed, and comes again, as
+// Kubernetes does it. The job goes on, and the processes that it had are replaced there.
 func TestAgentsComeByThemselves(t *testing.T) {
+	for _, f := range []struct {
+		name, words string
+		reason      string // for which the host is lost
+	}{
+		{"deleted", "on 1 pkill -TERM -x banyan-guard", "its agent has killed its processes"},
+		{"agent killed", "on 1 pkill -KILL -x banyan", "its agent has died with its processes"},
+		{"killed", "on 1 pkill -KILL -x banyan-guard", "its lease is over"},
+	} {
+		if testing.Short() && f.name != "deleted" {
+			continue
+		}
+		t.Run(f.name, func(t *testing.T) { comeByThemselves(t, f.words, f.reason) })
+	}
+}
+
+// ownProcesses has a shell in new namespaces see its own processes alone, and the boot id of its host.
+const ownProcesses = "cat /proc/sys/kernel/random/boot_id >/tmp/boot_id && mount -t proc proc /proc && " +
+	"mount --bind /tmp/boot_id /proc/sys/kernel/random/boot_id && rm /tmp/boot_id &&"
+
+func comeByThemselves(t *testing.T, words, reason string) {
 	want := undisturbed(t, longHeat)
 	const key = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	agent := func(number int) string {
-		return fmt.Sprintf("echo %s | ssh h%d 'cd %s && exec bin/banyan agent --join console:7117 --number %[2]d --zone z%[2]d' &\n", key, number, shared.Root)
+		return fmt.Sprintf("echo %s | ssh h%d 'cd %s && exec unshare --pid --fork --mount --kill-child sh -c \"%s exec bin/banyan agent --join console:7117 --number %[2]d --zone z%[2]d\"' &\n",
+			key, number, shared.Root, ownProcesses)
 	}
 	run := "echo " + key + " | bin/banyan run --listen :7117 --agents 2 --key-file /dev/stdin -n 4 --replicas 2 --heal " + strings.Join(longHeat, " ")
 	j := start(t, "sh", "-c", agent(1)+agent(0)+"sleep 1\n"+run)
 	begun, _, _ := strings.Cut(want, "\n")
 	j.await(begun, 1)
-	j.fault("on 1 pkill -TERM -x banyan")
+	j.fault(words)
 	again := start(t, "sh", "-c", agent(1)+"wait")
 	j.finish()
 	again.finish() // the console has ended the agent
 	if got := j.printed(); got != want {
 		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
 	}
-	for text, times := range map[string]int{"host h1 is lost": 1, "host h1#2 has joined": 1, "is back after": ranks} {
+	for text, times := range map[string]int{"host h1 is lost": 1, reason: 1, "host h1#2 has joined": 1, "is back after": ranks} {
 		if n := strings.Count(j.complained(), text); n != times {
 			t.Errorf("%q %d times, not %d", text, n, times)
 		}

@@ -18,6 +18,7 @@ import (
 
 var (
 	stormDeaths = flag.Int("deaths", 100, "how many host deaths a storm has")
+	stormFirst  = flag.Int("first", 0, "the number of a storm's first job: a storm of many deaths can be played in pieces")
 	stormSeed   = flag.Uint64("seed", 1, "of a storm: which hosts die, how, and when they return")
 )
 
@@ -45,7 +46,7 @@ func TestStorm(t *testing.T) {
 	defer c.Down()
 	deaths, ends := 0, map[string]int{}
 	begun := time.Now()
-	for number := 0; deaths < *stormDeaths && time.Since(begun) < stormLimit && !t.Failed(); number++ {
+	for number := *stormFirst; deaths < *stormDeaths && time.Since(begun) < stormLimit && !t.Failed(); number++ {
 		p := stormy[number%len(stormy)]
 		t.Run(fmt.Sprintf("%d %s", number, p.name), func(t *testing.T) {
 			s := &storm{t: t, c: c, size: n, most: *stormDeaths - deaths, program: p.argv, rng: rand.New(rand.NewPCG(*stormSeed, uint64(number)))}

@@ -142,6 +142,9 @@ func (f *failoverFlags) run(cmd *cobra.Command, further []string) error {
 				err = fmt.Errorf("--restore: %w", undone)
 			}
 		}
+		if err != nil && f.dir == "" {
+			err = fmt.Errorf("%w (do the hosts share %s, where the program is? --dir names a directory that they do)", err, os.TempDir())
+		}
 		if err != nil {
 			return unmeasured(ctx, fmt.Errorf("%s: %w", r.Name, err))
 		}
