@@ -28,7 +28,8 @@ func TestAgentsComeByThemselves(t *testing.T) {
 	}
 }
 
-// ownProcesses has a shell in new namespaces see its own processes alone, and the boot id of its host.
+// ownProcesses has a shell in new namespaces see its own processes alone, and the boot id of its
+// host.
 const ownProcesses = "cat /proc/sys/kernel/random/boot_id >/tmp/boot_id && mount -t proc proc /proc && " +
 	"mount --bind /tmp/boot_id /proc/sys/kernel/random/boot_id && rm /tmp/boot_id &&"
 
