@@ -25,8 +25,13 @@ const sidecarSuffix = ".banyan"
 // leaves is one of three: the piece isn't mentioned, and not there; it is mentioned and there; or
 // it is mentioned and not all of it is there: then what there is of it is cut off. The launcher
 // hears of a piece when it is there, and sends again what it hasn't heard of.
+//
+// A launcher that another one may follow writes its --output in the same way (lasting.go). Then the
+// machine may die, too, and with it what only its memory had of the file: of all pieces since the
+// last snapshot those are looked for, and what comes after the first that isn't there is cut off.
 type File struct {
 	path   string
+	own    bool // a launcher's: see above; nobody else writes there
 	disk   disk
 	file   *os.File
 	side   *os.File // nil: nothing was written yet
@@ -37,18 +42,22 @@ type File struct {
 }
 
 // lockPatience is how long OpenFile waits for another console, which was killed, to be gone.
-const lockPatience = 2 * time.Second
+// ownPatience is longer than a launcher acts that doesn't know that another one follows: its lease.
+const (
+	lockPatience = 2 * time.Second
+	ownPatience  = 8 * time.Second
+)
 
 // OpenFile opens a file, to go on with a job's stdout behind what it holds. It is made if it isn't
 // there.
-func OpenFile(path, job string) (*File, error) { return openFile(path, job, disk{}) }
+func OpenFile(path, job string) (*File, error) { return openFile(path, job, false, disk{}) }
 
-func openFile(path, job string, d disk) (_ *File, err error) {
+func openFile(path, job string, own bool, d disk) (_ *File, err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{path: path, disk: d, file: file}
+	f := &File{path: path, own: own, disk: d, file: file}
 	defer func() {
 		if err != nil {
 			f.Close()
@@ -72,7 +81,11 @@ func openFile(path, job string, d disk) (_ *File, err error) {
 
 // lock keeps other consoles from the file as long as this process lives.
 func (f *File) lock() error {
-	for until := time.Now().Add(lockPatience); ; time.Sleep(10 * time.Millisecond) {
+	patience := lockPatience
+	if f.own {
+		patience = ownPatience
+	}
+	for until := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		err := unix.Flock(int(f.file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil // or there are no locks on this file system
@@ -86,10 +99,11 @@ func (f *File) lock() error {
 // recover finds out what the file holds, and cuts off a piece of which not all is there.
 func (f *File) recover(job string) error {
 	f.state = fileState{job: job, have: make(positions)}
-	var last intent
+	var later []intent
+	known := false
 	if text, err := os.ReadFile(f.path + sidecarSuffix); err == nil {
 		if s, i := readSidecar(text); s.job == job {
-			f.state, last = s, i
+			f.state, later, known = s, i, true
 		}
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -98,17 +112,22 @@ func (f *File) recover(job string) error {
 	if err != nil {
 		return err
 	}
-	size := info.Size()
-	if last.length > 0 {
-		switch end := last.at + last.length; {
-		case size >= end && f.sum(last.at, last.length) == last.sum:
-			f.state.apply(&last)
-		case size > last.at && size <= end:
-			if err := f.disk.truncate(f.file, last.at); err != nil {
-				return err
-			}
-			size = last.at
+	size, partly := info.Size(), false
+	for i := range later {
+		x, last := &later[i], i == len(later)-1
+		end := x.at + x.length
+		if !f.own && !last || size >= end && f.sum(x.at, x.length) == x.sum {
+			f.state.apply(x) // it was carried out: without a power cut, or there would be no next one
+			continue
 		}
+		partly = size > x.at && size <= end
+		break
+	}
+	if partly || f.own && known && size > f.state.at {
+		if err := f.disk.truncate(f.file, f.state.at); err != nil {
+			return err
+		}
+		size = f.state.at
 	}
 	if size != f.state.at { // something else has written there, or shortened it
 		f.state.at, f.state.unfinished = size, 0
@@ -165,13 +184,22 @@ func (f *File) show(frame *Frame) error {
 
 // snapshot begins the sidecar anew.
 func (f *File) snapshot() error {
+	if f.own { // what the snapshot says must be there
+		if err := f.file.Sync(); err != nil {
+			return err
+		}
+	}
 	path := f.path + sidecarSuffix
 	side, err := os.OpenFile(path+"~", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	text := f.state.append(nil)
-	if err = f.disk.writeAt(side, text, 0); err == nil {
+	err = f.disk.writeAt(side, text, 0)
+	if err == nil && f.own {
+		err = side.Sync()
+	}
+	if err == nil {
 		err = f.disk.rename(path+"~", path)
 	}
 	if err != nil {
@@ -183,6 +211,15 @@ func (f *File) snapshot() error {
 	}
 	f.side, f.sized = side, int64(len(text))
 	return nil
+}
+
+// put writes what a source has written, from byte at of its stream on, but for what the file has.
+func (f *File) put(source int, at int64, b []byte) error {
+	again := min(max(0, f.state.have[source]-at), int64(len(b)))
+	if b = b[again:]; len(b) == 0 {
+		return nil
+	}
+	return f.show(&Frame{From: []From{{source, at + again, len(b)}}, Data: b})
 }
 
 // finish removes the sidecar: the job has ended, and all of it is in the file.

@@ -82,7 +82,7 @@ func TestKeptToFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	os.WriteFile(path, []byte("before "), 0o600)
 	attach := func(d disk) error {
-		file, err := openFile(path, "job-1", d)
+		file, err := openFile(path, "job-1", false, d)
 		if err != nil {
 			t.Fatal(err)
 		}

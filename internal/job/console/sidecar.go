@@ -66,14 +66,13 @@ func (i *intent) append(b []byte) []byte {
 	return appendEntry(b, i.have.append(body, i.have.sources()))
 }
 
-// readSidecar reads what append wrote, as far as that makes sense. It returns what the file holds,
-// but for the last intent: the one before was carried out, or there would be no next one. An empty
-// job means that nothing makes sense.
-func readSidecar(b []byte) (s fileState, last intent) {
+// readSidecar reads what append wrote, as far as that makes sense: what the file held when the
+// sidecar was begun, and the pieces since. An empty job means that nothing makes sense.
+func readSidecar(b []byte) (s fileState, later []intent) {
 	for len(b) >= entryHead {
 		n, sum := binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])
 		if b = b[entryHead:]; uint64(n) > uint64(len(b)) || n == 0 || crc32.ChecksumIEEE(b[:n]) != sum {
-			return s, last
+			return s, later
 		}
 		body := b[:n]
 		b = b[n:]
@@ -83,23 +82,20 @@ func readSidecar(b []byte) (s fileState, last intent) {
 		case body[0] == stateEntry && s.job == "":
 			unfinished, job, have := r.Uint(), string(r.Bytes()), make(positions)
 			if have.read(&r) != nil || !r.Done() || at > math.MaxInt64 || unfinished > maxSource || job == "" {
-				return s, last
+				return s, later
 			}
 			s = fileState{job, int64(at), have, int(unfinished)}
 		case body[0] == intentEntry && s.job != "":
 			length, sum, unfinished, have := r.Uint(), r.Uint(), r.Uint(), make(positions)
 			if have.read(&r) != nil || !r.Done() || at > math.MaxInt64/2 || length == 0 || length > math.MaxInt64/2 || sum > math.MaxUint32 || unfinished > maxSource {
-				return s, last
+				return s, later
 			}
-			if last.length > 0 {
-				s.apply(&last)
-			}
-			last = intent{int64(at), int64(length), uint32(sum), have, int(unfinished)}
+			later = append(later, intent{int64(at), int64(length), uint32(sum), have, int(unfinished)})
 		default:
-			return s, last
+			return s, later
 		}
 	}
-	return s, last
+	return s, later
 }
 
 // disk is how a File changes files. A test has it stop at any step, in the middle of a write, too.

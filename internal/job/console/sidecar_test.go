@@ -54,13 +54,14 @@ func ranksWrite(rng *rand.Rand, text [2]string, from positions) (all []Frame) {
 // one goes on, perhaps with another launcher, which has another order. Each rank's bytes are there
 // once and in order.
 func TestFileKilledAtEveryStep(t *testing.T) {
-	for _, label := range []bool{false, true} {
+	for _, x := range []struct{ label, own bool }{{false, false}, {true, false}, {false, true}} {
+		label, own := x.label, x.own
 		text := [2]string{strings.Repeat("a1\nlong line a2\n", 4), strings.Repeat("B\nBB2\n\n", 5)}
 		for killed := 0; ; killed++ {
 			path := filepath.Join(t.TempDir(), "out")
 			os.WriteFile(path, []byte("before\n"), 0o600)
 			write := func(d disk, seed uint64) error {
-				f, err := openFile(path, "job-1", d)
+				f, err := openFile(path, "job-1", own, d)
 				if err != nil {
 					if errors.Is(err, errKilled) {
 						return err
@@ -69,7 +70,20 @@ func TestFileKilledAtEveryStep(t *testing.T) {
 				}
 				defer f.Close()
 				f.begin(label)
-				for _, frame := range ranksWrite(rand.New(rand.NewPCG(seed, 7)), text, f.state.have) {
+				from := f.state.have
+				if own {
+					from = nil // it leaves out what it has
+				}
+				for _, frame := range ranksWrite(rand.New(rand.NewPCG(seed, 7)), text, from) {
+					if own {
+						for _, p := range frame.From {
+							if err := f.put(p.Source, p.At, frame.Data[:p.Length]); err != nil {
+								return err
+							}
+							frame.Data = frame.Data[p.Length:]
+						}
+						continue
+					}
 					if err := f.show(&frame); err != nil {
 						return err
 					}
@@ -179,8 +193,11 @@ func TestSidecarIsBounded(t *testing.T) {
 		t.Error(info, err)
 	}
 	b, _ := os.ReadFile(path + sidecarSuffix)
-	s, last := readSidecar(b)
-	if s.apply(&last); s.have[0] != (n+2)/3 {
+	s, later := readSidecar(b)
+	for i := range later {
+		s.apply(&later[i])
+	}
+	if s.have[0] != (n+2)/3 {
 		t.Error(s.have)
 	}
 }
@@ -194,17 +211,17 @@ func FuzzSidecar(f *testing.F) {
 	f.Add(i.append(b))
 	f.Add([]byte{0, 0, 0, 1, 0, 0, 0, 0, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s, last := readSidecar(b)
+		s, later := readSidecar(b)
 		if s.job == "" {
 			return
 		}
 		again := s.append(nil)
-		if last.length > 0 {
-			again = last.append(again)
+		for i := range later {
+			again = later[i].append(again)
 		}
-		t2, last2 := readSidecar(again)
-		if fmt.Sprint(t2) != fmt.Sprint(s) || fmt.Sprint(last2) != fmt.Sprint(last) {
-			t.Fatalf("%v %v became %v %v", s, last, t2, last2)
+		s2, later2 := readSidecar(again)
+		if fmt.Sprint(s2) != fmt.Sprint(s) || fmt.Sprint(later2) != fmt.Sprint(later) {
+			t.Fatalf("%v %v became %v %v", s, later, s2, later2)
 		}
 	})
 }

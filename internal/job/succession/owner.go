@@ -217,10 +217,11 @@ func (o *Owner) write() {
 	}
 }
 
-// Finish ends the job: nobody goes on with it. It waits until that is certain, or for a while.
-func (o *Owner) Finish(code int) {
+// Finish ends the job: nobody goes on with it. It waits until that is certain, or for a while: then
+// it returns false.
+func (o *Owner) Finish(code int) (certain bool) {
 	if o == nil {
-		return
+		return true
 	}
 	o.mu.Lock()
 	o.finishing = true
@@ -228,7 +229,9 @@ func (o *Owner) Finish(code int) {
 	o.driver.Finish(int32(code))
 	select {
 	case <-o.over:
+		return true
 	case <-time.After(finishLimit):
+		return false
 	}
 }
 

@@ -230,14 +230,17 @@ func (s *Successor) say(w word) {
 	}
 }
 
-// Finish ends the job, and all agents. It waits until that is certain, or for a while.
-func (s *Successor) Finish(code int) {
+// Finish ends the job, and all agents. It waits until that is certain, or for a while: then it
+// returns false.
+func (s *Successor) Finish(code int) (certain bool) {
 	s.mu.Lock()
 	s.say(word{Finished: true, Code: int32(code)})
 	s.mu.Unlock()
 	select {
 	case <-s.over:
+		certain = true
 	case <-time.After(finishLimit):
 	}
 	s.listener.Close()
+	return certain
 }

@@ -98,7 +98,9 @@ func leadJob() error {
 			slog.Debug("the end of the job can't be kept", "err", err)
 		}
 	}
-	s.Finish(code)
+	if s.Finish(code) {
+		outputs.finish()
+	}
 	return nil
 }
 
@@ -111,20 +113,25 @@ func noMoreHosts(context.Context, string, func(string)) ([]string, error) {
 // be opened is left to consoles.
 func reopen(w *succession.Will, screen *console.Screen) (open files, report *os.File, err error) {
 	var errs []error
-	for _, x := range []struct {
-		flag, path string
-		stream     console.Stream
-	}{{"output", w.Output, console.Stdout}, {"error", w.Error, console.Stderr}} {
+	for _, x := range []*outputFile{{flag: "output", path: w.Output, stream: console.Stdout}, {flag: "error", path: w.Error, stream: console.Stderr}} {
 		if x.path == "" {
 			continue
 		}
-		file, err := os.OpenFile(x.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+		var err error
+		if x.lasting, err = screen.DivertTo(x.stream, x.path, w.Info.Name); x.lasting != nil {
+			x.to = x.lasting
+		} else if err == nil { // a device
+			var file *os.File
+			if file, err = os.OpenFile(x.path, os.O_WRONLY|os.O_APPEND, 0); err == nil {
+				x.to = file
+				screen.Divert(x.stream, file)
+			}
+		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("--%s: %w", x.flag, err))
 			continue
 		}
-		open = append(open, file)
-		screen.Divert(x.stream, file)
+		open = append(open, x)
 	}
 	if w.Report != "" {
 		if report, err = os.OpenFile(w.Report, os.O_WRONLY|os.O_CREATE, 0o666); err != nil {

@@ -42,8 +42,16 @@ func (f *runFlags) outlive(ready *fleet.Fleet) error {
 	}
 	f.ends = append(f.ends, owner.Close)
 	f.owner = owner
-	return nil
+	screen, apart := f.config.Screen.(*console.Screen)
+	if !apart {
+		return nil
+	}
+	return f.outputs.outlive(screen, f.will.Info.Name)
 }
 
 // finish has nobody go on with the job.
-func (f *runFlags) finish(code int) { f.owner.Finish(code) }
+func (f *runFlags) finish(code int) {
+	if f.owner.Finish(code) {
+		f.outputs.finish()
+	}
+}

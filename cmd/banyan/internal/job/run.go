@@ -128,6 +128,7 @@ type runFlags struct {
 	faults              string
 	report              string
 	timeout             string
+	outputs             files             // that are open
 	will                *succession.Will  // nil: the job ends with this process
 	owner               *succession.Owner // nil: nobody goes on
 	ends                []func()          // are called at last, the last one first
@@ -271,11 +272,10 @@ func (f *runFlags) run() (err error) {
 		}
 		defer file.Close()
 	}
-	outputs, err := f.show.open(&f.config)
-	if err != nil {
+	if f.outputs, err = f.show.open(&f.config); err != nil {
 		return err
 	}
-	defer outputs.Close()
+	defer f.outputs.Close()
 	if degrees := f.degrees(); !f.hosts.alone() && placeable(degrees) {
 		ready, err := f.hosts.gather(&f.config, degrees)
 		if err != nil {
@@ -293,7 +293,7 @@ func (f *runFlags) run() (err error) {
 	if err != nil {
 		return err
 	}
-	return conclude(report, outputs, file)
+	return conclude(report, f.outputs, file)
 }
 
 // conclude closes the files of a job that has ended, writes its report, and says how it ended.

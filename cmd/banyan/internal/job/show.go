@@ -3,6 +3,7 @@ package job
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"time"
@@ -68,7 +69,15 @@ func isTerminal(f *os.File) bool {
 }
 
 // files are what --output and --error name.
-type files []*os.File
+type files []*outputFile
+
+// outputFile is one of them.
+type outputFile struct {
+	flag, path string
+	stream     console.Stream
+	to         io.Closer
+	lasting    *console.Diverted // it, if another launcher may go on with it
+}
 
 // open has the job's output go to files. They are emptied.
 func (f *showFlags) open(c *launcher.Config) (open files, err error) {
@@ -88,7 +97,7 @@ func (f *showFlags) open(c *launcher.Config) (open files, err error) {
 			open.Close()
 			return nil, fmt.Errorf("--%s: %w", x.flag, err)
 		}
-		open = append(open, file)
+		open = append(open, &outputFile{x.flag, x.path, x.stream, file, nil})
 		if s, ok := c.Screen.(*console.Screen); ok {
 			s.Divert(x.stream, file)
 		} else {
@@ -98,16 +107,40 @@ func (f *showFlags) open(c *launcher.Config) (open files, err error) {
 	return open, nil
 }
 
+// outlive has another launcher be able to go on with the files.
+func (f files) outlive(screen *console.Screen, job string) error {
+	for _, x := range f {
+		lasting, err := screen.DivertTo(x.stream, x.path, job)
+		if err != nil {
+			return fmt.Errorf("--%s: %w", x.flag, err)
+		}
+		if lasting != nil {
+			x.to.Close() // nothing was written there
+			x.to, x.lasting = lasting, lasting
+		}
+	}
+	return nil
+}
+
 // Close closes the files that are open.
 func (f files) Close() error {
 	var all []error
-	for i, file := range f {
-		if file != nil {
-			all = append(all, file.Close())
-			f[i] = nil
+	for _, x := range f {
+		if x.to != nil {
+			all = append(all, x.to.Close())
+			x.to = nil
 		}
 	}
 	return errors.Join(all...)
+}
+
+// finish says that no other launcher goes on with the files.
+func (f files) finish() {
+	for _, x := range f {
+		if x.lasting != nil {
+			x.lasting.Finish()
+		}
+	}
 }
 
 // What a launcher that is apart has as the job's input.
