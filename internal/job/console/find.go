@@ -135,12 +135,7 @@ func (f Folder) all() []string {
 // sweep removes the sockets of launchers that have died, and what was kept long enough.
 func (f Folder) sweep() {
 	f.sweepEnds(time.Now())
-	for _, name := range f.names(logSuffix) {
-		info, err := os.Lstat(f.file(name, logSuffix))
-		if _, gone := os.Lstat(f.socket(name)); err == nil && gone != nil && time.Since(info.ModTime()) > KeptFor {
-			os.Remove(f.file(name, logSuffix))
-		}
-	}
+	defer f.sweepLogs()
 	for _, name := range f.names(socketSuffix) {
 		info, err := os.Lstat(f.socket(name))
 		if err != nil || time.Since(info.ModTime()) < youth {
@@ -152,6 +147,19 @@ func (f Folder) sweep() {
 		}
 		if err == nil {
 			conn.Close()
+		}
+	}
+}
+
+// sweepLogs removes the logs of launchers that were killed: those that say nothing at once.
+func (f Folder) sweepLogs() {
+	for _, name := range f.names(logSuffix) {
+		info, err := os.Lstat(f.file(name, logSuffix))
+		if _, gone := os.Lstat(f.socket(name)); err != nil || gone == nil {
+			continue
+		}
+		if age := time.Since(info.ModTime()); age > KeptFor || age > youth && info.Size() == 0 {
+			os.Remove(f.file(name, logSuffix))
 		}
 	}
 }

@@ -64,10 +64,10 @@ func (s *Screen) Divert(stream Stream, w io.Writer) {
 	s.files[stream] = newPrinted(w, s.h.label)
 }
 
-// DivertTo has a stream go to a file of the launcher's own, so that every byte of a rank stands there
-// once, even if this launcher is lost and another one goes on with the file. It waits for a launcher
-// that still has the file. What is no regular file is left to Divert: then file is nil. It is called
-// before the first Print.
+// DivertTo has a stream go to a file of the launcher's own, so that every byte of a rank stands
+// there once, even if this launcher is lost and another one goes on with the file. It waits for a
+// launcher that still has the file. What is no regular file is left to Divert: then file is nil. It
+// is called before the first Print.
 func (s *Screen) DivertTo(stream Stream, path, job string) (file *Diverted, err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, nil

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"banyan/internal/job/placement"
-	"banyan/internal/layout"
 	"banyan/internal/proto"
 )
 
@@ -68,11 +67,4 @@ func (h *homes) Homes() Homes {
 	defer h.mu.Unlock()
 	j := &h.job
 	return Homes{slices.Clone(j.Hosts), j.Parts, j.AllowShared, j.Oversubscribe, slices.Clone(h.last)}
-}
-
-// Chooser makes what chooses the homes, in another launcher. note is told what the user must know.
-func (h *Homes) Chooser(l layout.Layout, note func(text string)) *homes {
-	return &homes{note: note, last: slices.Clone(h.Last), job: placement.Job{
-		Layout: l, Hosts: h.Hosts, Parts: h.Parts, AllowShared: h.AllowShared, Oversubscribe: h.Oversubscribe,
-	}}
 }

@@ -79,8 +79,8 @@
 // # Limits
 //
 // All input, output and PMI go through the launcher's host. The job ends with the launcher, unless
-// another one resumes it. A trace, and planned faults that have a time, aren't resumed. A
-// replacement that isn't a replica yet when its launcher is lost is begun anew.
+// another one resumes it. A replacement that isn't a replica yet when its launcher is lost is begun
+// anew. A drain that was under way is forgotten.
 //
 // Which process is on which host is told to the processes once: a replacement elsewhere counts as
 // a process of its predecessor's host in MPI_Comm_split_type and in the ring of heartbeats. If all

@@ -242,12 +242,14 @@ func (j *job) leave(d *drain) {
 	delete(h.drains, d.host)
 	j.told.hosts = -1
 	a := h.agents[d.host]
-	go func() {
-		if a.Lost() != nil { // not this process's own
-			d.err = a.Close()
-		}
-		close(d.over)
-	}()
+	j.durably(func() { // another launcher mustn't take the host for lost
+		go func() {
+			if a.Lost() != nil { // not this process's own
+				d.err = a.Close()
+			}
+			close(d.over)
+		}()
+	})
 }
 
 // endDrain ends a drain whose host doesn't leave. Its processes stay.

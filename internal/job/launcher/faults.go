@@ -9,9 +9,18 @@ import (
 
 // planFaults sets timers for the planned faults.
 func (j *job) planFaults() {
-	for i, e := range j.planned {
+	j.past = make([]bool, len(j.planned))
+	for _, e := range j.planned {
 		j.report.Faults = append(j.report.Faults, Fault{Event: e.String()})
-		if e.At.Kind == fault.After {
+	}
+	j.awaitFaults()
+}
+
+// awaitFaults sets timers for those whose time hasn't come. If it was between two launchers it is
+// now.
+func (j *job) awaitFaults() {
+	for i, e := range j.planned {
+		if e.At.Kind == fault.After && !j.past[i] {
 			time.AfterFunc(e.At.Duration()-time.Since(j.started), func() {
 				j.post(func() { j.inject(i) })
 			})
@@ -23,6 +32,8 @@ func (j *job) planFaults() {
 func (j *job) inject(i int) {
 	e := j.planned[i]
 	p := j.procs[j.ledger.Proc(proto.Rank(e.Rank), e.Replica)]
+	j.past[i] = true
+	j.changed()
 	if j.ending || j.ledger.entries[p.id].end.kind != running {
 		return // the process has gone
 	}

@@ -60,6 +60,7 @@ func (j *job) arrived(a Arrival) {
 	j.report.Hosts = append(j.report.Hosts, r)
 	j.watchHost(host)
 	j.told.hosts = -1
+	j.changed()
 	switch {
 	case j.ending:
 	case j.recovery == nil:

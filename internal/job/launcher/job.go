@@ -35,6 +35,7 @@ type job struct {
 	ending      bool // the end is decided: deaths are no news
 	killing     bool // all were killed; a host that couldn't be reached then is told again
 	interrupted bool
+	past        []bool                   // planned faults whose time has come
 	injected    map[proto.Proc]time.Time // when the launcher hit a process with a planned fault
 	stopped     map[*process]time.Time   // when a process was first seen stopped
 	late        explanation

@@ -17,12 +17,33 @@ import (
 )
 
 // recording is the trace of a job while the job runs. Each process writes a trace of its own, in a
-// directory beside the file that is to hold all of them. If the launcher is killed, the directory
-// stays.
+// directory beside the file that is to hold all of them. If the launcher is killed, and none goes
+// on with the job, the directory stays.
 type recording struct {
 	path  string // of the file, absolute
 	dir   string
 	begin int64 // CLOCK_MONOTONIC, in nanoseconds
+}
+
+// TraceState is what another launcher must know to merge the trace.
+type TraceState struct {
+	Path, Dir string
+	Begin     int64
+}
+
+func (r *recording) state() *TraceState {
+	if r == nil {
+		return nil
+	}
+	return &TraceState{r.path, r.dir, r.begin}
+}
+
+// recording goes on with a trace.
+func (s *TraceState) recording() *recording {
+	if s == nil {
+		return nil
+	}
+	return &recording{s.Path, s.Dir, s.Begin}
 }
 
 // record prepares the recording, if the job has one.

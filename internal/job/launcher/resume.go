@@ -36,8 +36,8 @@ type Resumption struct {
 	// to let go. The screen may have more, and leaves that out.
 	Shown func(rank int, stderr bool) int64
 	// Input is the job's input from a byte on. nil: there is no more input. If it can't go back so
-	// far, Read fails with a console.InputGap.
-	Input func(from int64) io.Reader
+	// far, Read fails with a console.InputGap. The error says why the rest is lost.
+	Input func(from int64) (io.Reader, error)
 }
 
 // Resume goes on with a job to its end. Of the Config, only Names, Rehome, Evacuate, AddHosts,
@@ -63,7 +63,8 @@ func Resume(c Config, r Resumption) (*Report, error) {
 	if err := p.checkHosts(); err != nil {
 		return nil, &StartError{CodeUsage, err}
 	}
-	j := newJob(p, agents, nil, r.State.Name)
+	p.planned = r.State.Faults
+	j := newJob(p, agents, r.State.Trace.recording(), r.State.Name)
 	defer close(j.over)
 	signals := catchSignals()
 	defer signals.release()
@@ -78,6 +79,8 @@ func (j *job) resume(r *Resumption) {
 	s := r.State
 	slog.Debug("resume", "hosts", len(s.Hosts), "processes", len(s.Slots))
 	j.started, j.report, j.ledger.survive = s.Report.Start, s.Report.restored(), s.Survive
+	j.past = slices.Clone(s.FaultsPast)
+	copy(j.hosts.left, s.Left)
 	left := make([]int, j.size)
 	j.procs = make([]*process, j.size)
 	var late []agent.Adopted // replacements that were under way, of which nothing is left
@@ -97,11 +100,7 @@ func (j *job) resume(r *Resumption) {
 	inputs, from := j.resumeStreams(r)
 	j.feeder = newFeeder(inputAhead, j.inputKept(), inputs)
 	j.feeder.base = from
-	input := io.Reader(eof{})
-	if r.Input != nil {
-		input = r.Input(from)
-	}
-	go j.feeder.run(input)
+	go j.feeder.run(j.resumeInput(r, from))
 	j.tellAllAgain(s, late)
 	j.hearAgain(r)
 	for rank := range proto.Rank(j.ledger.Ranks()) {
@@ -109,8 +108,37 @@ func (j *job) resume(r *Resumption) {
 			j.loseRank(rank, "another launcher has taken over")
 		}
 	}
+	j.awaitFaults()
 	j.changed()
 	j.beginNextAttempt()
+}
+
+// resumeInput is the rest of the job's input. If that is lost, replicas that have had less than
+// another one are ended: they would find an end where that one has found more.
+func (j *job) resumeInput(r *Resumption, from int64) io.Reader {
+	if r.Input == nil {
+		return eof{}
+	}
+	input, err := r.Input(from)
+	if err == nil {
+		return input
+	}
+	most, waits := int64(0), false
+	for _, x := range j.feeder.sinks {
+		most, waits = max(most, x.at), waits || !x.gone
+	}
+	if !waits { // all have it to its end, or don't want it
+		return eof{}
+	}
+	j.warn(fmt.Sprintf("the job's input is lost from byte %d on, and ends there for the program: %v", most, err))
+	for k := range j.feeder.sinks {
+		x := &j.feeder.sinks[k]
+		if p := j.procs[j.layout.Proc(0, k)]; !x.gone && x.at < most && !p.known {
+			x.gone = true // it gets no end, which it would take for the true one
+			p.Signal(unix.SIGKILL)
+		}
+	}
+	return eof{}
 }
 
 // adopt finds the process that fills a slot.

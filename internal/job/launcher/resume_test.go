@@ -137,6 +137,8 @@ type relayed struct {
 	result chan outcome
 	// forgets says that the next launcher isn't told what the screen has.
 	forgets bool
+	stdin   io.Reader    // of the first launcher; nil: empty
+	lost    error        // why the next one has none
 	hub     *console.Hub // shows the present launcher's output; nil: the wall does
 
 	keeping sync.Mutex
@@ -200,6 +202,9 @@ func (r *relayed) expect() {
 func (r *relayed) config(c Config) Config {
 	own := r.view
 	c.Screen, c.Stdin = own, strings.NewReader("")
+	if r.stdin != nil {
+		c.Stdin = r.stdin
+	}
 	if r.hub != nil {
 		c.Screen = r.hub.Screen(true)
 	}
@@ -261,7 +266,7 @@ func (r *relayed) resume() {
 	r.expect()
 	limited, cancel := context.WithTimeout(r.t.Context(), 20*time.Second)
 	defer cancel()
-	resumption := Resumption{State: state, Shown: r.length, Input: func(int64) io.Reader { return strings.NewReader("") }}
+	resumption := Resumption{State: state, Shown: r.length, Input: func(int64) (io.Reader, error) { return strings.NewReader(""), r.lost }}
 	if r.forgets {
 		resumption.Shown = nil
 	}

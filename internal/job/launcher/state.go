@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"banyan/internal/fault"
 	"banyan/internal/job/agent"
 	"banyan/internal/layout"
 	"banyan/internal/proto"
@@ -20,6 +21,7 @@ type State struct {
 	Paths   []string // of the programs, by part
 	Hosts   []agent.Host
 	Lost    []bool // by host
+	Left    []bool // by host: it was drained
 	Slots   []SlotState
 	Survive bool // the program handles the loss of ranks
 	// Name and Space are PMI's key-value space.
@@ -27,6 +29,10 @@ type State struct {
 	Space  map[string]string
 	Inputs map[proto.Proc]int64 // recoveryLead.inputAtMark
 	Report Report
+	// Faults are the planned ones, FaultsPast those whose time has come.
+	Faults     []fault.Event
+	FaultsPast []bool
+	Trace      *TraceState // nil: there is none
 }
 
 // Description is the part of a Config that is data.
@@ -87,7 +93,7 @@ func DecodeState(b []byte) (*State, error) {
 			return nil, fmt.Errorf("the job's state makes no sense: a process on host %d of %d", slot.Host, len(s.Hosts))
 		}
 	}
-	if n == 0 || len(s.Lost) != len(s.Hosts) || len(s.Paths) != len(s.Job.Parts) || len(s.Job.Places) != n {
+	if n == 0 || len(s.Lost) != len(s.Hosts) || s.Left != nil && len(s.Left) != len(s.Hosts) || len(s.FaultsPast) != len(s.Faults) || len(s.Paths) != len(s.Job.Parts) || len(s.Job.Places) != n {
 		return nil, fmt.Errorf("the job's state makes no sense: %d slots, %d hosts, %d programs", n, len(s.Hosts), len(s.Paths))
 	}
 	return s, nil
@@ -110,7 +116,8 @@ func (j *job) state() *State {
 			PrivateDir: j.PrivateDir, Label: j.Label, AllowSharedHost: j.AllowSharedHost, Places: j.Places,
 		},
 		Hosts: j.hosts.found, Lost: make([]bool, len(j.hosts.found)), Survive: j.ledger.survive, Report: j.report,
-		Slots: make([]SlotState, j.size),
+		Slots: make([]SlotState, j.size), Left: slices.Clone(j.hosts.left),
+		Faults: j.planned, FaultsPast: slices.Clone(j.past), Trace: j.recording.state(),
 	}
 	s.Name, s.Space = j.server.Space()
 	for i := range j.parts {

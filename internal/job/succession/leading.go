@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"banyan/internal/job/agent/wire"
 	"banyan/internal/job/env"
 	"banyan/internal/job/mailbox"
 	driver "banyan/internal/job/steward"
@@ -35,7 +36,8 @@ type mandate struct {
 	Key    []byte // secure.Key.Line
 	Term   uint64
 	Legacy []byte
-	Lost   []steward.Host
+	Hosts  []steward.HostEntry // all that there have been
+	Ports  map[steward.Host]wire.Ports
 }
 
 // word is what the agent and the process say then.
@@ -44,7 +46,8 @@ type word struct {
 	Kept uint64         // agent: the state of this number is
 	Over bool           // agent: all know that the job is over, or will
 
-	State    []byte // process: to be kept, with its number
+	Met      additions // process: these have come
+	State    []byte    // process: to be kept, with its number
 	Number   uint64
 	Finished bool // process: the job is over, with a code
 	Code     int32
@@ -64,8 +67,8 @@ type leading struct {
 	ended bool
 }
 
-// lead starts the process. failed is called when it ends before the job.
-func lead(first mandate, socket *net.TCPListener, d *driver.Driver, failed func(error)) *leading {
+// lead starts the process. failed is called when it ends before the job, met when agents have come.
+func lead(first mandate, socket *net.TCPListener, d *driver.Driver, failed func(error), met func(additions)) *leading {
 	l := &leading{gone: make(chan struct{})}
 	if err := l.start(socket); err != nil {
 		go failed(err)
@@ -78,7 +81,7 @@ func lead(first mandate, socket *net.TCPListener, d *driver.Driver, failed func(
 		}
 	})
 	l.words.Put(&first)
-	go l.listen(d, failed)
+	go l.listen(d, failed, met)
 	return l
 }
 
@@ -125,7 +128,7 @@ func (l *leading) start(socket *net.TCPListener) error {
 }
 
 // listen takes the process's words.
-func (l *leading) listen(d *driver.Driver, failed func(error)) {
+func (l *leading) listen(d *driver.Driver, failed func(error), met func(additions)) {
 	for from := gob.NewDecoder(l.conn); ; {
 		var w word
 		err := from.Decode(&w)
@@ -143,6 +146,8 @@ func (l *leading) listen(d *driver.Driver, failed func(error)) {
 			l.ended = true
 			l.mu.Unlock()
 			d.Finish(w.Code)
+		case len(w.Met) > 0:
+			met(w.Met)
 		default:
 			d.Keep(w.State, w.Number)
 		}

@@ -11,7 +11,9 @@ import (
 type Legacy struct {
 	State  []byte   // launcher.State
 	Agents []member // by the launcher's numbers
-	Homes  fleet.Homes
+	Estate fleet.Estate
+	First  *steward.Ledger // with which agents begin to take part
+	Voters int
 	Will   Will
 }
 
@@ -29,7 +31,9 @@ const inside = -1
 type Will struct {
 	Info                  console.Info
 	Output, Error, Report string // files; empty: none
-	Input                 bool   // consoles send the job's input; else it ends with the first launcher
+	Input                 bool   // consoles send the job's input
+	File                  File   // else it is in this file
+	Batch                 string // the number of Slurm's job in which it was started; empty: in none
 }
 
 // state is the launcher's.

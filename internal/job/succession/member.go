@@ -3,6 +3,7 @@ package succession
 import (
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"sync"
 	"time"
@@ -106,9 +107,13 @@ func (m *Member) Begin(words []byte, joined func(remote.Lease)) error {
 // Meet implements remote.Peers.
 func (m *Member) Meet(words []byte) {
 	var all additions
-	if decode(words, &all) != nil || m.driver == nil {
-		return
+	if decode(words, &all) == nil && m.driver != nil {
+		m.met(all)
 	}
+}
+
+// met notes agents that have come.
+func (m *Member) met(all additions) {
 	for h, d := range all {
 		m.mu.Lock()
 		m.ports[h] = d
@@ -182,17 +187,13 @@ func (m *Member) tell() {
 
 // Lead implements driver.Party.
 func (m *Member) Lead(term uint64, l *steward.Ledger) {
-	d := mandate{Key: m.key.Line(), Term: term, Legacy: l.State}
-	for _, h := range l.Hosts {
-		if h.State == steward.Lost || h.State == steward.Left {
-			d.Lost = append(d.Lost, h.Host)
-		}
-	}
+	d := mandate{Key: m.key.Line(), Term: term, Legacy: l.State, Hosts: l.Hosts}
 	slog.Debug("succession: leads", "term", term, "state", len(l.State))
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	d.Ports = maps.Clone(m.ports)
 	m.leading.end()
-	m.leading = lead(d, m.launcher, m.driver, m.failed)
+	m.leading = lead(d, m.launcher, m.driver, m.failed, m.met)
 }
 
 // failed ends this agent because its launcher has failed: another one leads then.

@@ -202,7 +202,7 @@ func (o *Owner) introduce(r *remote.Remote) {
 func (o *Owner) keep(state []byte, kept func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	l := Legacy{State: state, Agents: slices.Clone(o.agents), Homes: o.fleet.Homes(), Will: o.will}
+	l := Legacy{State: state, Agents: slices.Clone(o.agents), Estate: o.fleet.Estate(), First: o.first, Voters: o.voters, Will: o.will}
 	o.number++
 	o.waiting, o.kept = encode(l), kept
 	o.write()

@@ -17,6 +17,8 @@ import (
 	"banyan/internal/job/agent"
 	"banyan/internal/job/agent/remote"
 	"banyan/internal/job/agent/secure"
+	"banyan/internal/job/agent/wire"
+	"banyan/internal/job/fleet"
 	"banyan/internal/job/launcher"
 	"banyan/internal/proto/steward"
 )
@@ -33,15 +35,19 @@ type Successor struct {
 	legacy   Legacy
 	agent    net.Conn
 	listener *remote.Listener
+	fleet    *fleet.Fleet
 	over     chan struct{} // closed when all know that the job is over, or will
 
 	mu     sync.Mutex
 	to     *gob.Encoder
+	ports  map[steward.Host]wire.Ports
 	lost   map[steward.Host]bool
 	waits  map[steward.Host]context.CancelFunc // for agents that haven't come
 	here   map[steward.Host]*remote.Remote
 	number uint64
 	kept   func()
+	// nextHost is the number of the next host that is added.
+	nextHost steward.Host
 }
 
 // Succeed gathers what the launchers before have left, and all agents. It is for the process that
@@ -82,8 +88,10 @@ func Succeed(note func(string)) (*Successor, error) {
 		return nil, err
 	}
 	s.Will, s.Resumption.State = s.legacy.Will, state
-	for _, h := range m.Lost {
-		s.lost[h] = true
+	for _, h := range m.Hosts {
+		if h.State == steward.Lost || h.State == steward.Left {
+			s.lost[h.Host] = true
+		}
 	}
 	known := make(map[int]uint64)
 	for _, a := range s.legacy.Agents {
@@ -92,6 +100,13 @@ func Succeed(note func(string)) (*Successor, error) {
 		}
 	}
 	s.listener = remote.ListenOn(socket, key, remote.Options{Term: m.Term, Adopt: true, Verdicts: true, Known: known, Note: note})
+	host, number := highest(m.Hosts, m.Ports, s.legacy.Agents)
+	s.ports, s.nextHost = m.Ports, steward.Host(firstNew(host, m.Term))
+	if s.ports == nil {
+		s.ports = make(map[steward.Host]wire.Ports)
+	}
+	s.legacy.Agents = s.legacy.Agents[:min(len(state.Hosts), len(s.legacy.Agents))] // the last may have been on its way
+	s.fleet = s.legacy.Estate.Inherit(s.listener, key, len(state.Hosts), firstNew(number, m.Term), state.Layout(), note)
 	go s.listen(from)
 	return s, s.gather()
 }
@@ -137,7 +152,7 @@ func (s *Successor) gather() error {
 	errs := make([]error, n)
 	var all sync.WaitGroup
 	for i := range n {
-		if !r.State.Lost[i] {
+		if !r.State.Lost[i] && (r.State.Left == nil || !r.State.Left[i]) {
 			all.Go(func() { errs[i] = s.adopt(ctx, i) })
 		}
 	}
@@ -192,6 +207,13 @@ func (s *Successor) adopt(ctx context.Context, i int) error {
 	return nil
 }
 
+// FirstLost says whether the machine of the first launcher is lost, as far as is known.
+func (s *Successor) FirstLost() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lost[owner]
+}
+
 // unlessLost is an error, unless that is because the host is lost.
 func (s *Successor) unlessLost(h steward.Host, err error) error {
 	s.mu.Lock()
@@ -208,8 +230,8 @@ func (s *Successor) Configure(c *launcher.Config) {
 	for _, h := range state.Hosts {
 		c.Names = append(c.Names, h.Name)
 	}
-	homes := s.legacy.Homes.Chooser(state.Layout(), s.note)
-	c.Rehome, c.Evacuate, c.Keep = homes.Rehome, homes.Evacuate, s.keep
+	c.Rehome, c.Evacuate, c.Keep = s.fleet.Rehome, s.fleet.Evacuate, s.keep
+	c.AddHosts, c.Arrivals = s.fleet.Add, s.joiners(s.fleet.Arrivals())
 }
 
 // keep is launcher.Config's Keep.
@@ -217,7 +239,7 @@ func (s *Successor) keep(state []byte, kept func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.legacy
-	l.State = state
+	l.State, l.Estate = state, s.fleet.Estate()
 	s.number++
 	s.kept = kept
 	s.say(word{State: encode(l), Number: s.number})
@@ -241,6 +263,6 @@ func (s *Successor) Finish(code int) (certain bool) {
 		certain = true
 	case <-time.After(finishLimit):
 	}
-	s.listener.Close()
+	s.fleet.Close() // and with it the listener
 	return certain
 }

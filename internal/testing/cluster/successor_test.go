@@ -15,21 +15,48 @@ type succeeded struct {
 	ExitCode int      `json:"exit_code"`
 	Outcome  string   `json:"outcome"`
 	Warnings []string `json:"warnings"`
+	Hosts    []struct {
+		Name string   `json:"name"`
+		Left *float64 `json:"left_s"`
+		Lost *float64 `json:"lost_s"`
+	} `json:"hosts"`
 }
 
-// The launcher's process is killed. An agent leads, and the job ends there as it would have ended,
-// with its report; banyan jobs shows it on that host.
+// What is done to launchers, as words of faults. The first one is a process of the console, a later
+// one of a host.
+const (
+	killLauncher = `pkill -KILL -f "^banyan launch-job"`
+	killNext     = `on 0,1,2,3 sh -c "pkill -KILL -f ^banyan-lead; true"`
+	cutNext      = `for k in 0 1 2 3; do if on $k pgrep -f ^banyan-lead >/dev/null; then power $k; break; fi; done`
+)
+
+// The launcher is killed, or more than that happens to it. An agent leads, and the job ends there
+// as it would have ended, with its output byte for byte and its report; banyan jobs shows it on
+// that host, and attach ends with its code.
 func TestJobOutlivesItsLauncher(t *testing.T) {
-	outlive(t, `pkill -KILL -f "^banyan launch-job"`)
-}
-
-// The power of the machine on which the launcher runs is cut: its processes are gone, and no
-// connection says so.
-func TestJobOutlivesItsLaunchersHost(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it waits for silence")
+	for _, f := range []struct {
+		name  string
+		words []string // each once the launcher before is lost and the next one leads
+		short bool
+	}{
+		{"killed", []string{killLauncher}, true},
+		// The power of its machine is cut: its processes are gone, and no connection says so.
+		{"its machine lost", []string{"drop 0,1,2,3 c; " + killLauncher}, false},
+		{"two killed", []string{killLauncher, killNext}, false},
+		{"killed, and the machine of the next lost", []string{killLauncher, cutNext}, false},
+		{"three killed", []string{killLauncher, killNext, killNext}, false},
+		{"killed together with a host", []string{"power 1 & " + killLauncher + "; wait"}, true},
+		// Host 0 would have been the next to lead.
+		{"killed together with the host of the next", []string{"power 0 & " + killLauncher + "; wait"}, false},
+		{"its machine lost together with a host", []string{"drop 0,1,2,3 c; power 2 & " + killLauncher + "; wait"}, false},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			if testing.Short() && !f.short {
+				t.Skip("long")
+			}
+			outlive(t, f.words)
+		})
 	}
-	outlive(t, `drop 0,1,2,3 c; pkill -KILL -f "^banyan launch-job"`)
 }
 
 // The launcher is killed while a console shows the job. The console finds the next launcher
@@ -39,51 +66,189 @@ func TestConsoleFindsTheNextLauncher(t *testing.T) {
 	over := slices.Insert(slices.Clone(overHosts), 2, "--on-console-loss=continue")
 	j := start(t, command(over, heat)...)
 	j.await("step 1000", 1)
-	shared.Fault(t, `pkill -KILL -f "^banyan launch-job"`)
+	shared.Fault(t, killLauncher)
 	if code := j.end(); code != 0 || j.printed() != want {
 		t.Errorf("exit code %d; it printed\n%s\nand undisturbed\n%s", code, j.printed(), want)
 	}
 }
 
-// outlive runs a job, does what the words say to its launcher, and sees that an agent goes on.
-func outlive(t *testing.T, words string) {
-	want := undisturbed(t, heat)
-	output, path := filepath.Join(shared.Root, "bin", "successor.out"), filepath.Join(shared.Root, "bin", "successor.json")
-	os.Remove(output)
-	os.Remove(path)
-	defer os.Remove(output)
-	defer os.Remove(path)
-	j := start(t, command(overHosts[:2], []string{"--detach", "--output", output, "--report", path}, overHosts[2:], heat)...)
+// detached is a job without a console, and where it writes.
+type detached struct {
+	t            *testing.T
+	name         string
+	output, json string
+}
+
+// detach runs a job that outlives its launcher, on so many hosts.
+func detach(t *testing.T, hosts string, flags, program []string) *detached {
+	t.Helper()
+	bin := filepath.Join(shared.Root, "bin")
+	d := &detached{t: t, output: filepath.Join(bin, "successor.out"), json: filepath.Join(bin, "successor.json")}
+	remove := func() {
+		for _, path := range []string{d.output, d.json, d.output + ".banyan"} {
+			os.Remove(path)
+		}
+	}
+	remove()
+	t.Cleanup(remove)
+	j := start(t, command([]string{"bin/banyan", "run", "--host", hosts, "-n", "4", "--replicas", "2", "--detach", "--output", d.output, "--report", d.json}, flags, program)...)
 	j.finish()
-	name := strings.TrimSpace(j.printed())
+	d.name = strings.TrimSpace(j.printed())
+	return d
+}
+
+func (d *detached) read() string {
+	b, _ := os.ReadFile(d.output)
+	return string(b)
+}
+
+// awaitLine waits until the job has printed something.
+func (d *detached) awaitLine(text string) {
+	d.t.Helper()
+	until(d.t, "the job prints "+text, func() bool { return strings.Contains(d.read(), text) })
+}
+
+// lead waits until a host leads the job that isn't another one, and returns its number.
+func (d *detached) lead(besides string) (host string) {
+	d.t.Helper()
+	until(d.t, "a host leads", func() bool {
+		for _, h := range []string{"0", "1", "2", "3"} {
+			out, _ := shared.Script(d.t.Context(), "on", h, "bin/banyan", "jobs").Output()
+			if h != besides && strings.Contains(string(out), d.name) {
+				host = h
+				return true
+			}
+		}
+		return false
+	})
+	return host
+}
+
+// end waits for the report.
+func (d *detached) end() (r succeeded) {
+	d.t.Helper()
+	until(d.t, "the report is written", func() bool {
+		text, err := os.ReadFile(d.json)
+		return err == nil && json.Unmarshal(text, &r) == nil && r.Outcome != ""
+	})
+	return r
+}
+
+// gone waits until nothing is left, when the last console has seen the end.
+func (d *detached) gone(host string) {
+	d.t.Helper()
+	if out, err := shared.Script(d.t.Context(), "on", host, "bin/banyan", "attach", d.name).CombinedOutput(); err != nil {
+		d.t.Errorf("attach: %v\n%s", err, out)
+	}
+	left := "?"
+	for deadline := time.Now().Add(40 * time.Second); left != "" && time.Now().Before(deadline); time.Sleep(time.Second) {
+		shared.Run(d.t, "bin/banyan", "jobs") // removes what a killed launcher has left
+		left = shared.Left(d.t)
+	}
+	if left != "" {
+		d.t.Errorf("this is left:\n%s", left)
+	}
+	if _, err := os.Stat(d.output + ".banyan"); err == nil {
+		d.t.Error("what belongs to the output's file is left")
+	}
+}
+
+// outlive runs a job, does what the words say to its launchers, and sees that agents go on.
+func outlive(t *testing.T, words []string) {
+	program := longer[0].argv
+	want := undisturbed(t, program)
+	d := detach(t, "h0:2,h1:2,h2:2,h3:2", nil, program)
+	d.awaitLine("step 1000")
+	leads := ""
+	for i, w := range words {
+		if i > 0 {
+			leads = d.lead(leads)
+		}
+		shared.Fault(t, w)
+	}
+	at := time.Now()
+	r := d.end()
+	t.Logf("the job has ended %v after the last launcher was lost", time.Since(at))
+	if r.ExitCode != 0 || r.Outcome != "completed" || strings.Count(strings.Join(r.Warnings, "\n"), "another launcher has taken over") != len(words) {
+		t.Errorf("the report says %+v", r)
+	}
+	if got := d.read(); got != want {
+		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
+	}
+	d.gone(d.lead(leads))
+}
+
+// At the next launcher a host is added, and another one drained, as at the first one.
+func TestNextLauncherAddsAndDrains(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	want := undisturbed(t, longHeat)
+	d := detach(t, "h0:4,h1:4", []string{"--heal", "--heartbeat-timeout", "5s"}, longHeat)
+	d.awaitLine("step 1000")
+	shared.Fault(t, killLauncher)
+	leads := d.lead("")
+	hosts := func(args ...string) string {
+		t.Helper()
+		out, err := shared.Script(t.Context(), command([]string{"on", leads, "bin/banyan", "hosts"}, args)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("hosts %s: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	if got := hosts("add", "stdbuf", "h2:4"); !strings.Contains(got, "added: h2\n") {
+		t.Errorf("%q", got)
+	}
+	leaves := map[string]string{"0": "h1", "1": "h0"}[leads]
+	if got := hosts("drain", "stdbuf", leaves); !strings.Contains(got, "left: "+leaves+"\n") {
+		t.Errorf("%q", got)
+	}
+	if states := hosts("stdbuf", "--format", "csv"); !strings.Contains(states, leaves+",has left,") || !strings.Contains(states, "h2,runs,") {
+		t.Errorf("%s", states)
+	}
+	r := d.end()
+	if r.ExitCode != 0 || r.Outcome != "completed" {
+		t.Errorf("the report says %+v", r)
+	}
+	for _, h := range r.Hosts {
+		if h.Name == leaves && (h.Left == nil || h.Lost != nil) {
+			t.Errorf("%+v", h)
+		}
+	}
+	if got := d.read(); got != want {
+		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
+	}
+	d.gone(leads)
+}
+
+// In an allocation of Slurm that is kept (sbatch --no-kill) the power of the host is cut on which
+// the batch script and the launcher run. The job ends as it would have, and then the allocation.
+func TestBatchJobOutlivesItsHost(t *testing.T) {
+	program := longer[0].argv
+	want := undisturbed(t, program)
+	bin := filepath.Join(shared.Root, "bin")
+	output, script, log := filepath.Join(bin, "batch.out"), filepath.Join(bin, "batch.sh"), filepath.Join(bin, "batch.log")
+	for _, path := range []string{output, output + ".banyan", script, log} {
+		os.Remove(path)
+		defer os.Remove(path)
+	}
+	text := "#!/bin/bash\n#SBATCH --nodes=4 --ntasks-per-node=2 --overcommit --no-kill --open-mode=append --output=" + log + "\n" +
+		"bin/banyan run -n 4 --replicas 2 --oversubscribe --output " + output + " " + strings.Join(program, " ") + "\n"
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { shared.Heal(t) })
+	shared.Run(t, "sbatch", script)
 	read := func() string {
 		b, _ := os.ReadFile(output)
 		return string(b)
 	}
 	until(t, "the job computes", func() bool { return strings.Contains(read(), "step 1000") })
-	shared.Fault(t, words)
-	at := time.Now()
-	var r succeeded
-	until(t, "the next launcher writes the report", func() bool {
-		text, err := os.ReadFile(path)
-		return err == nil && json.Unmarshal(text, &r) == nil && r.Outcome != ""
-	})
-	t.Logf("the job has ended %v after the launcher", time.Since(at))
-	if r.ExitCode != 0 || r.Outcome != "completed" || !strings.Contains(strings.Join(r.Warnings, "\n"), "another launcher has taken over") {
-		t.Errorf("the report says %+v", r)
-	}
+	shared.Fault(t, "power 0")
+	until(t, "the allocation ends", func() bool { return strings.TrimSpace(shared.Run(t, "squeue", "-h")) == "" })
 	if got := read(); got != want {
 		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
 	}
-	until(t, "a host knows the job", func() bool {
-		for _, h := range []string{"0", "1", "2", "3"} {
-			out, _ := shared.Script(t.Context(), "on", h, "bin/banyan", "jobs").Output()
-			if strings.Contains(string(out), name) {
-				return strings.Contains(string(out), "ended (0)")
-			}
-		}
-		return false
-	})
 }
 
 // until waits for something.

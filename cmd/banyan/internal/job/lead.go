@@ -1,15 +1,14 @@
 package job
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log"
 	"log/slog"
 	"os"
+	"os/exec"
 	"os/signal"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -66,20 +65,20 @@ func leadJob() error {
 		slog.Debug("the job has no folder", "err", err) // it can't be asked for, and runs all the same
 	}
 	hub.Started()
-	c := launcher.Config{Stdin: hub.Stdin(), Stdout: hub.Stdout(), Stderr: hub.Stderr(), Screen: screen, Signals: hub.Signals(), Requests: server, AddHosts: noMoreHosts}
+	c := launcher.Config{Stdin: hub.Stdin(), Stdout: hub.Stdout(), Stderr: hub.Stderr(), Screen: screen, Signals: hub.Signals(), Requests: server}
 	s.Configure(&c)
-	s.Resumption.Input = func(from int64) io.Reader {
-		var input io.Reader = strings.NewReader("")
+	s.Resumption.Input = func(from int64) (input io.Reader, err error) {
 		if s.Will.Input {
 			input = hub.Input(from) // consoles send again from there
+		} else {
+			input, err = s.Will.File.Open(from)
 		}
-		if folder == "" {
-			return input
+		if folder != "" {
+			if err := folder.Listen(server); err != nil { // not before: a console sends at once
+				slog.Debug("the job has no socket", "err", err)
+			}
 		}
-		if err := folder.Listen(server); err != nil { // not before: a console sends at once
-			slog.Debug("the job has no socket", "err", err)
-		}
-		return input
+		return input, err
 	}
 	outputs, file, err := reopen(&s.Will, screen)
 	if err != nil {
@@ -93,7 +92,8 @@ func leadJob() error {
 	if err != nil {
 		fmt.Fprintln(hub.Stderr(), "banyan:", err)
 	}
-	if !hub.End(code) {
+	shown := hub.End(code)
+	if !shown {
 		if err := folder.Keep(hub, server.Info()); err != nil {
 			slog.Debug("the end of the job can't be kept", "err", err)
 		}
@@ -101,12 +101,17 @@ func leadJob() error {
 	if s.Finish(code) {
 		outputs.finish()
 	}
+	if !shown && s.Will.Batch != "" && s.FirstLost() {
+		leaveBatch(s.Will.Batch)
+	}
 	return nil
 }
 
-// noMoreHosts answers requests for further hosts.
-func noMoreHosts(context.Context, string, func(string)) ([]string, error) {
-	return nil, errors.New("the launcher that could start agents was lost: no hosts can be added to this job any more")
+// leaveBatch ends Slurm's job in which this one was started. What would have ended it was lost with
+// the host of the first launcher, and with --no-kill Slurm would keep the other hosts for it.
+func leaveBatch(number string) {
+	out, err := exec.Command("scancel", number).CombinedOutput()
+	slog.Debug("scancel", "job", number, "out", string(out), "err", err)
 }
 
 // reopen has the output go on in the files that the user named, behind what they hold. What can't

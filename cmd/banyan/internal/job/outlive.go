@@ -13,7 +13,11 @@ import (
 // makeWill says what another launcher has to do that goes on with the job. input says that consoles
 // send the job's input.
 func (f *runFlags) makeWill(info console.Info, input bool) *succession.Will {
-	return &succession.Will{Info: info, Input: input, Output: absolute(f.show.output), Error: absolute(f.show.error), Report: absolute(f.report)}
+	w := &succession.Will{Info: info, Input: input, Batch: os.Getenv("SLURM_JOB_ID"), Output: absolute(f.show.output), Error: absolute(f.show.error), Report: absolute(f.report)}
+	if !input {
+		w.File = succession.InputFile(os.Stdin)
+	}
+	return w
 }
 
 // absolute is a path for a process in another directory.

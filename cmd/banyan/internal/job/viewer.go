@@ -171,9 +171,9 @@ func (v *viewer) next(folder console.Folder, name string) net.Conn {
 // gone is the error for a launcher that has died.
 func gone(folder console.Folder, name string) error {
 	if words := folder.LastWords(name); words != "" {
-		return fmt.Errorf("the launcher of %s has died, and the job with it: %s", name, words)
+		return fmt.Errorf("the launcher of %s has died, and the job with it unless another host leads it now (banyan jobs --host HOSTS): %s", name, words)
 	}
-	return fmt.Errorf("the launcher of %s has died, and the job with it", name)
+	return fmt.Errorf("the launcher of %s has died, and the job with it unless another host leads it now (banyan jobs --host HOSTS)", name)
 }
 
 // result is how the command ends.

@@ -23,8 +23,8 @@ type Options struct {
 	Lease time.Duration
 	// Adopt admits agents that had another launcher before: see Remote.Adopt.
 	Adopt bool
-	// Verdicts says that agents have their leases from others: a host is lost when Remote.Lose says
-	// so, or its agent says that its processes are dead.
+	// Verdicts says that agents that had another launcher before have their leases from others: a
+	// host is lost when Remote.Lose says so, or its agent says that its processes are dead.
 	Verdicts bool
 	// Known are the instances of agents that an earlier launcher had, by number: their parents may
 	// say that they are dead before they have come.

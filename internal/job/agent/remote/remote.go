@@ -69,16 +69,17 @@ func (k key) stream(c wire.Channel) wire.Stream {
 
 // newRemote makes the launcher's side of an agent that has said hello.
 func newRemote(number int, hello wire.Greeting, o Options) *Remote {
+	leased := o.Verdicts && hello.Request.Has != 0 // it has its lease from others, unless it is new
 	r := &Remote{
 		number: number, instance: hello.Instance, host: hello.Host, term: o.Term, length: o.Lease,
-		begun: o.Verdicts, joined: o.Verdicts, standing: make(chan []wire.Standing, 1), lost: make(chan struct{}), ended: make(chan struct{}),
+		begun: leased, joined: leased, standing: make(chan []wire.Standing, 1), lost: make(chan struct{}), ended: make(chan struct{}),
 		granter: lease.NewGranter(deadline.Now(), proto.Time(o.Lease)),
 		answers: make(map[uint64]chan wire.Message), procs: make(map[key]*process),
 	}
 	r.link = link.New(silence(o.Lease), r.heard)
 	r.commands = r.link.Out(messages, false)
 	go r.listen(r.link.In(messages))
-	if !o.Verdicts {
+	if !leased {
 		go r.watch()
 	}
 	return r
