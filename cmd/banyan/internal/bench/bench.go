@@ -14,6 +14,7 @@ func Command() *cobra.Command {
 	cmd.AddCommand(messagesCommand(), workerCommand(), detectorCommand(), detectorRoleCommand(), detectorNoiseRoleCommand(),
 		membershipCommand(), membershipRoleCommand(), contentionCommand(), contentionRoleCommand(), viewsCommand(), viewsRoleCommand(),
 		mpiCommand(), instructionsCommand(), startupCommand(),
-		replicationCommand(), replicationRoleCommand(), broadcastCommand(), failoverCommand())
+		replicationCommand(), replicationRoleCommand(), broadcastCommand(), failoverCommand(),
+		loggpCommand(), loggpRoleCommand(), patternsCommand())
 	return cmd
 }

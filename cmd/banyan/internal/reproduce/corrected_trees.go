@@ -22,7 +22,7 @@ Communication" (PPoPP '19): figures 1b, 6, 7, 8, 9, 10 and 14 and table 1, with
 65,536 processes, L = 2, o = 1, fault rates of 0.01 to 4 % and four trees.
 
 By default each tree and fault rate is simulated 1,000 times, which takes minutes; with
---full 100,000 times, as in the paper, which takes about an hour on two cores. What only
+--full 100,000 times, as in the paper, which takes some two hours on two cores. What only
 the event-driven engine can run (opportunistic correction, gossip) is run a tenth and a
 hundredth as often; the report says how often each.
 

@@ -25,7 +25,7 @@ broadcast, less often the larger it is: by default once or twice at 256,000 node
 some 50 times. The report says how far the two are apart.
 
 It takes some minutes; with --quick (fewer runs, machines up to 1,024 nodes) under a minute, with
---full an hour or so, and 0.5 GB of memory for each worker. The report doesn't depend on the
+--full an hour or so on two cores, and 0.5 GB of memory for each worker. The report doesn't depend on the
 number of workers. It can be stopped at any moment (Ctrl-C, a kill, a loss of power): the same
 command goes on where it was, and ends with the same report. What is done is in DIR/pieces,
 which takes one seed and one of --quick, --full and neither; another one is refused. Only a run
