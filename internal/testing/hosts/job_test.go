@@ -30,6 +30,9 @@ const pauseVariable = "MULTIHOST_TEST_PAUSE"
 // surviveVariable has the program survive the loss of ranks.
 const surviveVariable = "MULTIHOST_TEST_SURVIVE"
 
+// holdVariable has the program wait for the end of its standard input before this round.
+const holdVariable = "MULTIHOST_TEST_HOLD"
+
 // program adds up numbers. If a rank is lost it waits until its process is ended.
 func program(world *mpi.Comm) error {
 	rounds, err := strconv.Atoi(os.Getenv(roundsVariable))
@@ -40,6 +43,12 @@ func program(world *mpi.Comm) error {
 	if err != nil {
 		return err
 	}
+	hold := -1
+	if text := os.Getenv(holdVariable); text != "" {
+		if hold, err = strconv.Atoi(text); err != nil {
+			return err
+		}
+	}
 	i, total := 0, 0
 	if err := mpi.Register(world, "round", &i); err != nil {
 		return err
@@ -48,6 +57,9 @@ func program(world *mpi.Comm) error {
 		return err
 	}
 	for ; i < rounds; i++ {
+		if i == hold {
+			io.Copy(io.Discard, os.Stdin)
+		}
 		if _, err := world.Safepoint(); err != nil {
 			return err
 		}
@@ -82,7 +94,11 @@ type setting struct {
 	pause                   time.Duration // between rounds
 	mortal                  bool          // the loss of a rank ends a process
 	encrypt                 string        // env.Encrypt, the same for all
+	hold                    bool          // the job waits after the first rounds, until goOn is called
 }
+
+// firstRounds are those after which a process takes part.
+const firstRounds = 2
 
 // run is a running job, started as by a launcher that doesn't learn of deaths on other hosts: over
 // PMI, without a lifeline.
@@ -90,6 +106,7 @@ type run struct {
 	setting
 	t       *testing.T
 	members []*member
+	goOn    func()
 }
 
 // member is one process, as its starter sees it.
@@ -164,10 +181,17 @@ func start(t *testing.T, n *hosts.Network, s setting) *run {
 		t.Errorf("process %d ends the whole job: %s", rank, message)
 	})
 	server.SetHosts(s.place)
+	stdin, hold, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	r.goOn = func() { hold.Close() }
+	t.Cleanup(r.goOn)
 	for i, host := range s.place {
 		m := &member{proc: i, end: make(chan int, 1), round: -1, deaths: map[int]time.Time{}, causes: map[int]string{}}
 		cmd := exec.Command("/proc/self/exe")
-		cmd.Stdout = &m.stdout
+		cmd.Stdin, cmd.Stdout = stdin, &m.stdout
 		stderr, err := cmd.StderrPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -180,6 +204,9 @@ func start(t *testing.T, n *hosts.Network, s setting) *run {
 		}
 		if s.encrypt != "" {
 			cmd.Env = append(cmd.Env, env.Entry(env.Encrypt, s.encrypt))
+		}
+		if s.hold {
+			cmd.Env = append(cmd.Env, fmt.Sprint(holdVariable, "=", firstRounds))
 		}
 		if !s.mortal {
 			cmd.Env = append(cmd.Env, surviveVariable+"=1")
@@ -201,7 +228,7 @@ func start(t *testing.T, n *hosts.Network, s setting) *run {
 	}
 	r.await("all take part", func() bool {
 		for _, m := range r.members[:s.ranks*s.replicas] {
-			if m.progress() < 1 {
+			if m.progress() < firstRounds-1 {
 				return false
 			}
 		}
