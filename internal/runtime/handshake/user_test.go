@@ -3,6 +3,7 @@ package handshake
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -30,7 +31,7 @@ func asUser(uid int, f func()) {
 // At a unix socket a process of another user isn't greeted, however often it comes, and those of
 // this user are, as many as there are.
 func TestOtherUsers(t *testing.T) {
-	name := "@banyan-test-" + t.Name()
+	name := fmt.Sprintf("@banyan-test-%s-%d", t.Name(), os.Getpid()) // another run may be under way
 	socket, err := net.Listen("unix", name)
 	if err != nil {
 		t.Fatal(err)

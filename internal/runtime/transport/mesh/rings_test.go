@@ -139,7 +139,8 @@ func TestEndsInHandshake(t *testing.T) {
 // as dead.
 func TestSlowToAnswer(t *testing.T) {
 	c := newLocalJob(t, 3, func(cfg *Config) { cfg.Media = SharedMemory })
-	slow, err := net.Listen("unix", "@banyan-"+t.Name())
+	name := fmt.Sprint("slow", os.Getpid()) // another run may be under way
+	slow, err := net.Listen("unix", "@banyan-"+name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,7 @@ func TestSlowToAnswer(t *testing.T) {
 	d.limit = 10 * time.Millisecond
 	card := c.transports[1].Card()
 	here, _, _ := strings.Cut(card.Local, "/")
-	card.Local = here + "/" + t.Name()
+	card.Local = here + "/" + name
 	if !d.table.startDial(1) {
 		t.Fatal("there is a dial already")
 	}
