@@ -26,10 +26,7 @@ type Host struct {
 func newHost(name string, addr netip.Addr) (*Host, error) {
 	h := &Host{Name: name, Addr: addr, do: make(chan func())}
 	made := make(chan error)
-	go func() {
-		// The thread is never unlocked: it ends with the goroutine, so no other goroutine runs in
-		// the namespace.
-		runtime.LockOSThread()
+	go onOwnThread(func() {
 		err := h.enter()
 		made <- err
 		if err != nil {
@@ -38,11 +35,30 @@ func newHost(name string, addr netip.Addr) (*Host, error) {
 		for f := range h.do {
 			f()
 		}
-	}()
+	})
 	if err := <-made; err != nil {
 		return nil, fmt.Errorf("multihost: host %s: %w", name, err)
 	}
 	return h, nil
+}
+
+// onOwnThread runs f on a thread that ends with it, so that no other goroutine is ever in f's
+// namespaces. Go never ends the main thread: this goroutine keeps it, if it has it, until f is on
+// another one.
+func onOwnThread(f func()) {
+	runtime.LockOSThread() // for good: a thread ends with the goroutine that it is locked to
+	if unix.Gettid() != unix.Getpid() {
+		f()
+		return
+	}
+	elsewhere := make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		close(elsewhere)
+		f()
+	}()
+	<-elsewhere
+	runtime.UnlockOSThread()
 }
 
 // enter moves the calling thread to a new host.
