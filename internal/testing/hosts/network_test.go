@@ -43,7 +43,8 @@ func socket(t *testing.T, h *hosts.Host) *net.UDPConn {
 
 // datagrams sends numbered datagrams from one host to another and returns the numbers of those that
 // arrive, in the order of arrival, and the shortest time one took. The sender stamps each with the
-// time. The network says how many it has carried: all those arrive, however long a busy machine takes.
+// time. The network says how many it has carried: all those arrive, however long a busy machine
+// takes.
 func datagrams(t *testing.T, n *hosts.Network, sockets []*net.UDPConn, from, to, count int) (arrived []uint32, quickest time.Duration) {
 	t.Helper()
 	const patience = 20 * time.Second

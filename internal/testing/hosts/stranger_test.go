@@ -122,8 +122,8 @@ func TestStrangersInTheNetwork(t *testing.T) {
 	s := spared(200)
 	s.hold = true
 	r := start(t, n, s)
-	// How fast they come is the machine's affair, so the job waits for them: at each of its six ports
-	// for twice as many as the port greets and parks of one host (internal/runtime/handshake).
+	// How fast they come is the machine's affair, so the job waits for them: at each of its six
+	// ports for twice as many as the port greets and parks of one host (internal/runtime/handshake).
 	r.await("a flood", func() bool { return f.opened.Load() >= 2000 })
 	r.goOn()
 	r.members[1].kill()
