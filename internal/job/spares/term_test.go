@@ -26,7 +26,8 @@ type jobModel struct {
 	dead     []proto.Incarnation // so many incarnations of a slot are held for dead by all
 	admitted []proto.Incarnation // the last incarnation of a slot that all have been told of
 	healed   []proto.Incarnation // the last that all know
-	attempts []int               // replacements of a slot in a row that weren't healed
+	attempts []int               // replacements of a slot in a row that weren't healed, or died soon after
+	proven   []proto.Time        // when the last replacement that was healed no longer dies soon
 }
 
 const silence = time.Second
@@ -61,7 +62,8 @@ type modelLink struct {
 
 func newJobModel(t *rapid.T, spares int) *jobModel {
 	const n = 4
-	j := &jobModel{t: t, n: n, given: map[[2]uint32]bool{}, dead: make([]proto.Incarnation, n), admitted: make([]proto.Incarnation, n), healed: make([]proto.Incarnation, n), attempts: make([]int, n)}
+	j := &jobModel{t: t, n: n, given: map[[2]uint32]bool{}, dead: make([]proto.Incarnation, n), admitted: make([]proto.Incarnation, n), healed: make([]proto.Incarnation, n),
+		attempts: make([]int, n), proven: make([]proto.Time, n)}
 	for i := range n + spares {
 		s := &modelProc{launcherRank: i, alive: true, tracker: tracker{spares: spares}, proc: i, steps: 3}
 		if i >= n {
@@ -104,6 +106,9 @@ func (j *jobModel) step(s *modelProc, do func(out *[]Action)) {
 				}
 				j.given[key] = true
 				j.attempts[a.Message.Proc]++
+			}
+			if a.Message.Type == control.Healed {
+				j.proven[a.Message.Proc] = j.now + proto.Time(recovery.Relapse)
 			}
 			if l.peer.peerID == a.To && l.peer.at == s {
 				l.peer.from = append(l.peer.from, a.Message)
@@ -172,6 +177,9 @@ func (j *jobModel) bury(p int, incarnation proto.Incarnation) {
 	if j.dead[p] > incarnation {
 		return
 	}
+	if incarnation > 0 && incarnation == j.healed[p] && j.now >= j.proven[p] {
+		j.attempts[p] = 0
+	}
 	j.dead[p] = incarnation + 1
 	for _, s := range j.procs {
 		if s.alive && s.proc == p && s.incarnation <= incarnation {
@@ -233,7 +241,7 @@ func (j *jobModel) act(s *modelProc) bool {
 		s.steps++
 		j.say(s, control.Message{Type: []control.Type{control.Arrived, control.Committed, control.Healed}[s.steps-1]})
 		if s.steps == 3 {
-			j.healed[s.proc], j.attempts[s.proc] = s.incarnation, 0
+			j.healed[s.proc] = s.incarnation
 			copy(s.knows[:], j.admitted)
 			j.say(s, msg(control.Healable, 0, 0))
 		}
@@ -377,7 +385,7 @@ func sorted(links map[int]*modelLink) (ids []int) {
 // Processes are stopped, woken and killed, or find a spare too slow, at any moment. No
 // incarnation is given twice, and no live process is told that it is dead. In the end all
 // processes that are left are connected to one spare leader, and each slot is filled for which
-// there is a spare, unless three replacements in a row have failed.
+// there is a spare, unless three replacements in a row have failed, or died soon.
 func TestTerms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		j := newJobModel(t, rapid.IntRange(1, 4).Draw(t, "spares"))
