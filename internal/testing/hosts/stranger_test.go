@@ -123,7 +123,7 @@ func TestStrangersInTheNetwork(t *testing.T) {
 	s.hold = true
 	r := start(t, n, s)
 	// How fast they come is the machine's affair, so the job waits for them: at each of its six
-	// ports for twice as many as the port greets and parks of one host (internal/runtime/handshake).
+	// ports for twice as many as internal/runtime/handshake greets and parks of one host.
 	r.await("a flood", func() bool { return f.opened.Load() >= 2000 })
 	r.goOn()
 	r.members[1].kill()
