@@ -18,6 +18,7 @@ type Agent struct {
 	incarnation proto.Incarnation
 	welcome     bool // the steward knows this incarnation, and that it has had a lease
 	renewAt     proto.Time
+	hinted      bool    // the steward may be gone
 	own         []Place // the processes of this incarnation
 	unnoted     []Place // what of them the steward has to be told
 	refused     uint64  // some voter has promised this term
@@ -137,7 +138,7 @@ func (a *Agent) Tick(now proto.Time, out *[]Action) {
 func (a *Agent) Closed(now proto.Time, h Host, out *[]Action) {
 	a.at(now, out)
 	if h == a.voter.steward && h != a.cfg.Self && a.voter.stewardHeard > now-a.cfg.Patience {
-		a.voter.stewardHeard = now - a.cfg.Patience
+		a.voter.stewardHeard, a.hinted = now-a.cfg.Patience, true
 		if !a.over && a.voter.electorate.Includes(a.cfg.Self) {
 			a.ask(now)
 		}
@@ -156,6 +157,9 @@ func (a *Agent) ask(now proto.Time) {
 		}
 		a.steward.silent = len(about)
 	}
+	// A witness may be slow, and each question to it may cost a file: it is asked only in need.
+	needless := !a.hinted && a.lease.needless()
+	a.hinted = false
 	q := a.lease.ask(now, a.cfg.Lease, e, about)
 	m := &Message{Kind: Renew, From: a.cfg.Self, Number: q.number, Incarnation: a.incarnation, At: a.known.at, ID: e.Since}
 	if a.steward != nil {
@@ -166,9 +170,10 @@ func (a *Agent) ask(now proto.Time) {
 	}
 	votes := false
 	e.each(func(v Voter) {
-		if v.Host == a.cfg.Self {
+		switch {
+		case v.Host == a.cfg.Self:
 			votes = true
-		} else {
+		case !v.Witness || !needless:
 			a.send(v.Host, m)
 		}
 	})

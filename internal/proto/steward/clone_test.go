@@ -5,7 +5,7 @@ import "slices"
 // clone copies a machine. What messages and ledgers point to isn't changed, and so is shared.
 func (a *Agent) clone() *Agent {
 	b := *a
-	b.voter.granted = slices.Clone(a.voter.granted)
+	b.voter.granted, b.voter.doubted = slices.Clone(a.voter.granted), slices.Clone(a.voter.doubted)
 	b.lease.questions = slices.Clone(a.lease.questions)
 	for i := range b.lease.questions {
 		q := &b.lease.questions[i]
@@ -30,6 +30,6 @@ func (a *Agent) clone() *Agent {
 
 func (w *Witness) clone() *Witness {
 	c := *w
-	c.voter.granted = slices.Clone(w.voter.granted)
+	c.voter.granted, c.voter.doubted = slices.Clone(w.voter.granted), slices.Clone(w.voter.doubted)
 	return &c
 }

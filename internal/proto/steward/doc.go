@@ -11,9 +11,12 @@
 // common, whatever has died. The price: of two hosts without a third voter the senior one survives
 // the loss of the other, and the other doesn't survive the loss of the senior one.
 //
+// A witness may be files on a shared file system: FileWitness.
+//
 // # Leases
 //
-// An agent asks all voters for a lease every Config.Renew (Renew, Grant). Once a quorum has
+// An agent asks all voters for a lease every Config.Renew (Renew, Grant), but a witness only if its
+// last question wasn't granted without. Once a quorum has
 // answered a question, the agent holds a lease that runs for Config.Lease from when it asked. When
 // the lease ends, the processes are dead: the driver has given the kernel each deadline before
 // (Extend), so a stopped agent makes no difference. An agent that has lost its lease begins its
@@ -26,6 +29,10 @@
 // answered: so for the whole length of a lease there was no new one. Config.LeastMargin has the
 // arithmetic of the clocks. A steward that is cut off gets no such answers, and concludes nothing.
 // A death takes no vote back: the electorate changes only as its own quorum decides.
+//
+// An agent that the steward can't hear can't be commanded. The steward's question about it is a
+// doubt, too: voters grant that agent nothing, as long as the steward repeats it. Else an agent
+// that others hear would live for ever, and the steward wait for it.
 //
 // # Terms and the ledger
 //
@@ -84,9 +91,11 @@
 //
 // TestTerms tries all orders of events among two to four voters, with a witness or without:
 // campaigns at any moment, messages late or lost. TestLeases does the same for leases, with all
-// clocks. TestPoints lets every fault strike a job of two to four hosts at moments close together,
-// also two faults in a row, and TestRandom several at random moments in jobs of up to 63 hosts and
-// a witness. The canaries check that they find mistakes.
+// clocks. TestFilesTerms and TestFilesLeases do it for two agents that hear only a witness of
+// files, whose calls take effect late, fail, or lie. TestPoints lets every fault strike a job of
+// two to four hosts at moments close together, also two faults in a row, and TestRandom several at
+// random moments in jobs of up to 63 hosts and a witness. The canaries check that they find
+// mistakes.
 //
 // # Limits
 //

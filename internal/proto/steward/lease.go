@@ -33,6 +33,7 @@ type subject struct {
 
 type answer struct {
 	from       Host
+	withheld   bool       // it gives no lease
 	took       proto.Time // until it came
 	ages       []proto.Time
 	stewardAge proto.Time
@@ -57,7 +58,7 @@ func (l *lease) answered(now proto.Time, m *Message) *question {
 	if q.answer(m.From) != nil || len(m.Ages) != len(q.about) {
 		return nil
 	}
-	q.answers = append(q.answers, answer{m.From, now - q.asked, m.Ages, m.StewardAge})
+	q.answers = append(q.answers, answer{m.From, m.Withheld, now - q.asked, m.Ages, m.StewardAge})
 	return q
 }
 
@@ -80,9 +81,16 @@ func (q *question) forget(h Host) {
 	}
 }
 
-// granted says whether a quorum has answered.
-func (q *question) granted() bool {
-	return q.electorate.Quorum(func(v Voter) bool { return q.answer(v.Host) != nil })
+// granted says whether a quorum has granted a lease.
+func (q *question) granted() bool { return q.agreed(func(a *answer) bool { return !a.withheld }) }
+
+// needless says whether a quorum without witnesses has granted a lease: as long as that is so, none
+// of them has to be asked.
+func (q *question) needless() bool {
+	return q.electorate.Quorum(func(v Voter) bool {
+		a := q.answer(v.Host)
+		return !v.Witness && a != nil && !a.withheld
+	})
 }
 
 // agreed says whether a quorum gave answers that count.
@@ -103,6 +111,11 @@ func (q *question) quiet(i int, span, late proto.Time) bool {
 // leaderless says whether a quorum hasn't heard for so long that the steward acts.
 func (q *question) leaderless(span proto.Time) bool {
 	return q.agreed(func(a *answer) bool { return a.stewardAge-a.took >= span })
+}
+
+// needless says whether the last question was answered without need of a witness.
+func (l *lease) needless() bool {
+	return len(l.questions) > 0 && l.questions[len(l.questions)-1].needless()
 }
 
 // renewed takes the lease that a question gives, and says whether it is longer than before.

@@ -16,6 +16,7 @@ type leases struct {
 	leasesSetting
 	agents  []*Agent
 	witness *Witness
+	disk    *disk // in place of a witness that hears messages
 	links
 	now      proto.Time // ticks
 	deadline proto.Time // of the last host's processes, by its clock
@@ -30,6 +31,10 @@ type leasesSetting struct {
 	mayAsk      [2]int
 	until       proto.Time
 	fresh       bool // the last host begins without a lease
+	files       bool // the witness is files
+	lies        int  // of the disk
+	cut         bool // agents don't hear each other
+	mistake     diskMistake
 	bug         bug
 }
 
@@ -38,12 +43,15 @@ type leaseStep struct {
 	asks        Host
 	link, index int
 	time        bool
+	disk        diskStep // of the host that asks
 }
 
 func (s leaseStep) String() string {
 	switch {
 	case s.time:
 		return "tick"
+	case s.disk != dsNone:
+		return fmt.Sprintf("%s:%d", diskSteps[s.disk], s.asks)
 	case s.asks != NoHost:
 		return fmt.Sprintf("ask:%d", s.asks)
 	}
@@ -71,7 +79,10 @@ func newLeases(s leasesSetting) *leases {
 		}
 		w.agents = append(w.agents, New(0, cfg, first))
 	}
-	if s.withWitness {
+	switch {
+	case s.files:
+		w.disk = newDisk(s.hosts, witness, first, s.lies, s.mistake)
+	case s.withWitness:
 		w.witness = NewWitness(0, witness, first)
 	}
 	var out []Action
@@ -110,6 +121,13 @@ func (w *leases) Events(dst []leaseStep) []leaseStep {
 			dst = append(dst, leaseStep{asks: h})
 		}
 	}
+	if w.disk != nil {
+		for h := range Host(w.hosts) {
+			for _, s := range w.disk.steps(h) {
+				dst = append(dst, leaseStep{asks: h, disk: s})
+			}
+		}
+	}
 	if w.now < w.until {
 		dst = append(dst, leaseStep{asks: NoHost, time: true})
 	}
@@ -123,6 +141,14 @@ func (w *leases) Apply(s leaseStep) error {
 	case s.time:
 		w.now++
 		return nil
+	case s.disk == dsExecute:
+		w.disk.execute(s.asks)
+		return nil
+	case s.disk != dsNone:
+		for _, x := range w.disk.end(w.clock(s.asks), s.asks, s.disk) {
+			w.agents[s.asks].Receive(w.clock(s.asks), x.Message, &out)
+		}
+		return w.carry(s.asks, out)
 	case s.asks != NoHost:
 		w.asks[b2i(s.asks != 0)]--
 		a := w.agents[s.asks]
@@ -147,6 +173,13 @@ func (w *leases) carry(from Host, out []Action) error {
 		case Send:
 			if x.Message.Kind == Write || x.Message.Kind == Prepare {
 				continue // what follows from a verdict isn't of interest here
+			}
+			if w.disk != nil && x.To == w.disk.host {
+				w.disk.ask(from, x.Message)
+				continue
+			}
+			if w.cut && x.To != from {
+				continue
 			}
 			if x.To == w.last() || from == w.last() || x.To == 0 || from == 0 {
 				w.put(from, x.To, x.Message)
@@ -199,6 +232,9 @@ func (w *leases) Clone() *leases {
 	if w.witness != nil {
 		c.witness = w.witness.clone()
 	}
+	if w.disk != nil {
+		c.disk = w.disk.clone()
+	}
 	return &c
 }
 
@@ -206,7 +242,7 @@ func (w *leases) Clone() *leases {
 func (w *leases) AppendKey(dst []byte) []byte {
 	dst = fmt.Append(dst, w.now, w.deadline, w.alive, w.asks)
 	for _, a := range w.agents {
-		dst = fmt.Append(dst, "\na", a.voter.granted, a.voter.stewardHeard, a.incarnation, a.lease.held, a.lease.until, a.lease.number, a.welcome, a.steward != nil)
+		dst = fmt.Append(dst, "\na", a.voter.granted, a.voter.doubted, a.voter.stewardHeard, a.hinted, a.incarnation, a.lease.held, a.lease.until, a.lease.number, a.welcome, a.steward != nil)
 		for _, q := range a.lease.questions {
 			dst = fmt.Append(dst, q.number, q.asked, q.about, q.answers)
 		}
@@ -215,11 +251,14 @@ func (w *leases) AppendKey(dst []byte) []byte {
 		}
 	}
 	if w.witness != nil {
-		dst = fmt.Append(dst, "\nw", w.witness.voter.granted)
+		dst = fmt.Append(dst, "\nw", w.witness.voter.granted, w.witness.voter.doubted, w.witness.voter.stewardHeard)
+	}
+	if w.disk != nil {
+		dst = w.disk.appendKey(dst)
 	}
 	for i, q := range w.queues {
 		for _, m := range q {
-			dst = fmt.Append(dst, "\nm", i, m.Kind, m.Number, m.Incarnation, m.Ages)
+			dst = fmt.Append(dst, "\nm", i, m.Kind, m.Number, m.Incarnation, m.About, m.Ages, m.Withheld, m.StewardAge)
 		}
 	}
 	return dst

@@ -49,6 +49,8 @@ type Message struct {
 	Ledger     *Ledger // Write to and Promise of voters that keep one
 
 	About []Host // Renew: how long have you granted these nothing?
+	// Withheld, of Grant, says that the voter grants no lease: the steward can't hear the agent.
+	Withheld bool
 	// Ages answers About: times by the voter's clock.
 	Ages []proto.Time
 	// StewardAge is how long ago, by the voter's clock, the steward of At said that it acts.

@@ -11,6 +11,7 @@ type node struct {
 	host     Host
 	agent    *Agent // nil: a witness
 	witness  *Witness
+	copy     *FileWitness // of a witness that is files
 	offset   proto.Time
 	rate     proto.Time // in millionths
 	dead     bool
@@ -89,6 +90,7 @@ type event struct {
 	to      *node
 	message *Message // nil: a timer, or a fault
 	fault   *fault
+	call    *fileCall // of the file system
 }
 
 type events []event

@@ -17,6 +17,7 @@ type terms struct {
 	termsSetting
 	agents  []*Agent
 	witness *Witness
+	disk    *disk // in place of a witness that hears messages
 	links
 	led     map[uint64]Host
 	durable *Ledger // the last that was found durable, as version at
@@ -30,6 +31,10 @@ type termsSetting struct {
 	hosts, voters        int
 	withWitness          bool
 	begin, change, leave int
+	files                bool // the witness is files
+	lies                 int  // of the disk
+	cut                  bool // agents don't hear each other
+	mistake              diskMistake
 	bug                  termsBug
 }
 
@@ -60,10 +65,14 @@ const (
 	stBegin
 	stChange
 	stLeave
+	stDisk
 )
 
 func (s step) String() string {
-	if s.kind == stDeliver {
+	switch s.kind {
+	case stDisk:
+		return fmt.Sprintf("%s:%d", diskSteps[s.index], s.agent)
+	case stDeliver:
 		return fmt.Sprintf("deliver:%d.%d", s.link, s.index)
 	}
 	return fmt.Sprintf("%s:%d", [...]string{"", "begin", "change", "leave"}[s.kind], s.agent)
@@ -90,7 +99,10 @@ func newTerms(s termsSetting) *terms {
 		}
 		t.agents = append(t.agents, a)
 	}
-	if s.withWitness {
+	switch {
+	case s.files:
+		t.disk = newDisk(s.hosts, witness, first, s.lies, s.mistake)
+	case s.withWitness:
 		t.witness = NewWitness(0, witness, first)
 	}
 	var out []Action
@@ -110,6 +122,11 @@ func (t *terms) Events(dst []step) []step {
 		}
 	}
 	for h, a := range t.agents {
+		if t.disk != nil {
+			for _, s := range t.disk.steps(Host(h)) {
+				dst = append(dst, step{stDisk, Host(h), 0, int(s)})
+			}
+		}
 		if t.begins > 0 && a.steward == nil && a.campaign == nil && a.voter.electorate.rank(Host(h), NoHost) >= 0 {
 			dst = append(dst, step{kind: stBegin, agent: Host(h)})
 		}
@@ -143,6 +160,14 @@ func (t *terms) Apply(s step) error {
 			m = &x
 		}
 		t.agents[at].Receive(0, m, &out)
+	case stDisk:
+		if diskStep(s.index) == dsExecute {
+			t.disk.execute(at)
+			return nil
+		}
+		for _, x := range t.disk.end(0, at, diskStep(s.index)) {
+			t.agents[at].Receive(0, x.Message, &out)
+		}
 	case stBegin:
 		t.begins--
 		t.agents[at].out = &out
@@ -210,6 +235,13 @@ func (t *terms) carry(from Host, out []Action) error {
 	for _, x := range out {
 		switch x.Kind {
 		case Send:
+			if t.disk != nil && x.To == t.disk.host {
+				t.disk.ask(from, x.Message)
+				continue
+			}
+			if t.cut && x.To != from {
+				continue
+			}
 			t.put(from, x.To, x.Message)
 		case Lead:
 			term := t.agents[from].steward.term
@@ -249,6 +281,9 @@ func (t *terms) Clone() *terms {
 	}
 	if t.witness != nil {
 		c.witness = t.witness.clone()
+	}
+	if t.disk != nil {
+		c.disk = t.disk.clone()
 	}
 	c.led = map[uint64]Host{}
 	for term, h := range t.led {
@@ -294,6 +329,9 @@ func (t *terms) AppendKey(dst []byte) []byte {
 	}
 	if t.witness != nil {
 		vote(&t.witness.voter)
+	}
+	if t.disk != nil {
+		dst = t.disk.appendKey(dst)
 	}
 	for i, q := range t.queues {
 		for _, m := range q {

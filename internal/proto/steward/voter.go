@@ -22,7 +22,20 @@ type voter struct {
 	since        proto.Time // when this electorate was accepted
 	stewardHeard proto.Time // when the steward of at last said that it acts
 	granted      []grant    // by host
+	doubted      []doubt
 }
+
+// doubt is a host that the steward can't hear, as it said last. What can't be commanded isn't kept
+// alive by those whom it does reach. But a steward that has gone doubts nobody any more: it counts
+// for a few questions of that host, and the steward repeats it. It is counted, and not timed, so
+// that a witness is the same for all who read its files.
+type doubt struct {
+	host Host
+	left int
+}
+
+// doubtFor is how many questions a doubt is for, if the steward doesn't repeat it.
+const doubtFor = 4
 
 // grant is when an agent was last granted a lease.
 type grant struct {
@@ -57,6 +70,29 @@ func (v *voter) heard(h Host) (at proto.Time, ok bool) {
 	return v.granted[h].at, true
 }
 
+// doubt notes which hosts the steward can't hear.
+func (v *voter) doubt(hosts []Host) {
+	v.doubted = nil
+	for _, h := range hosts {
+		v.doubted = append(v.doubted, doubt{h, doubtFor})
+	}
+}
+
+// withholds says whether a host that asks gets no lease, because the steward can't hear it. The
+// steward itself has just heard it.
+func (v *voter) withholds(h Host) bool {
+	if v.self == v.steward {
+		return false
+	}
+	for i := range v.doubted {
+		if d := &v.doubted[i]; d.host == h && d.left > 0 {
+			d.left--
+			return true
+		}
+	}
+	return false
+}
+
 // renew answers the question of an agent. A voter that has accepted an electorate of which the
 // agent hasn't heard grants nothing.
 func (v *voter) renew(now proto.Time, m *Message) *Message {
@@ -68,12 +104,15 @@ func (v *voter) renew(now proto.Time, m *Message) *Message {
 			return answer
 		}
 	}
-	for int(m.From) >= len(v.granted) {
-		v.granted = append(v.granted, grant{})
-	}
-	v.granted[m.From] = grant{now, true}
 	if m.Term != 0 && m.Term == v.at.Term && m.From == v.steward {
 		v.stewardHeard = now
+		v.doubt(m.About)
+	}
+	if answer.Withheld = v.withholds(m.From); !answer.Withheld {
+		for int(m.From) >= len(v.granted) {
+			v.granted = append(v.granted, grant{})
+		}
+		v.granted[m.From] = grant{now, true}
 	}
 	answer.StewardAge = now - v.stewardHeard
 	for _, h := range m.About {
@@ -107,7 +146,7 @@ func (v *voter) write(now proto.Time, m *Message) *Message {
 		if v.witness {
 			v.ledger = nil
 		}
-		v.stewardHeard = now
+		v.stewardHeard, v.doubted = now, nil
 	}
 	return &Message{Kind: Wrote, From: v.self, At: m.At}
 }

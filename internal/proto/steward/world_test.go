@@ -35,12 +35,16 @@ type world struct {
 	ledAt  map[uint64]proto.Time
 	lostAt map[Host]proto.Time
 	count  int // messages
+
+	files bool
+	disk  []*Entry // file 1 is the first
 }
 
 // setting is what a world is made of.
 type setting struct {
 	hosts     int
 	witness   bool
+	files     bool // the witness is files; its node is the file system's server
 	console   bool // the last host is a console's
 	end       bool // with the console
 	procs     int
@@ -77,6 +81,7 @@ func newWorld(s setting, seed uint64) *world {
 	if s.witness {
 		witness = Host(s.hosts)
 	}
+	w.files = s.files
 	first := NewLedger(entries, places, witness, s.end, max(s.voters, 0)+MaxVoters*b2i(s.voters == 0))
 	w.durable, w.durableAt = first, Version{Term: 1}
 	parties := s.hosts + b2i(s.witness)
@@ -96,6 +101,9 @@ func newWorld(s setting, seed uint64) *world {
 		} else {
 			n.agent = New(n.clock(0), cfg, first)
 			n.procs = slices.Clone(n.agent.own)
+			if s.files {
+				n.copy = NewFileWitness(n.clock(0), witness, uint64(h), first)
+			}
 		}
 		w.nodes = append(w.nodes, n)
 	}
@@ -143,6 +151,8 @@ func (w *world) run(until proto.Time) error {
 		switch {
 		case e.fault != nil:
 			w.hit(n, e.fault)
+		case e.call != nil:
+			w.fileCall(n, e.call)
 		case n.dead:
 		case w.now < n.stopped:
 			if e.message != nil {
@@ -234,6 +244,10 @@ func (w *world) carry(n *node, out []Action) {
 			w.count++
 			if a.To == n.host {
 				w.push(w.now, event{to: n, message: a.Message})
+				continue
+			}
+			if w.files && int(a.To) == len(w.nodes)-1 {
+				w.begin(n, n.copy.Ask(a.Message))
 				continue
 			}
 			if w.lost(n.host, a.To) {
