@@ -9,9 +9,12 @@
 // each direction. Both sides prove that they hold the job's key (package secure). Messages may be
 // lost with a connection, or when one is too slow: the machine repeats what matters.
 //
+// A witness that is files (Directory) is asked by calls of the file system, one at a time, on a
+// goroutine of their own. If such a call hangs nothing waits for it, not even Close.
+//
 // # Invariants
 //
-//   - One goroutine calls the machine. It waits for no connection.
+//   - One goroutine calls the machine. It waits for no connection, and no file system.
 //   - The Party is told of each action in its order, on that goroutine, before the next call. What
 //     the machine sends after Extend or Kill leaves after the Party has returned from these.
 //

@@ -44,6 +44,10 @@ type Config struct {
 	Key       secure.Key
 	Addresses map[steward.Host][]string // where each party may be, as HOST:PORT
 	Party     Party
+	// Files, if given, are the ledger's witness.
+	Files Files
+	// Note, if given, is told once what is wrong with Files, on a goroutine of its own.
+	Note func(text string)
 }
 
 // Driver is a party at work.
@@ -56,6 +60,7 @@ type Driver struct {
 	all     sync.WaitGroup
 	peers   map[steward.Host]*peer // the loop's, as all that follows
 	term    uint64                 // that Party.Follow was told
+	files   *files                 // nil: there are none
 }
 
 // Start begins. l takes the other parties' connections.
@@ -64,6 +69,9 @@ func Start(c Config, l *Listener) *Driver {
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	d.cfg.Addresses = maps.Clone(c.Addresses)
 	d.machine = steward.New(deadline.Now(), c.Machine, c.First)
+	if c.First.Witness != steward.NoHost && c.Files != nil {
+		d.files = newFiles(d)
+	}
 	d.all.Go(d.loop)
 	d.all.Go(func() { l.serve(d.ctx, c.Key, c.Machine.Self, d.heard) })
 	d.call(d.machine.Open)
@@ -138,9 +146,12 @@ func (d *Driver) carryOut(a steward.Action, out *[]steward.Action) {
 	p := d.cfg.Party
 	switch a.Kind {
 	case steward.Send:
-		if a.To == d.cfg.Machine.Self {
+		switch {
+		case a.To == d.cfg.Machine.Self:
 			d.machine.Receive(deadline.Now(), a.Message, out)
-		} else {
+		case d.files != nil && a.To == d.cfg.First.Witness:
+			d.files.ask(a.Message)
+		default:
 			d.send(a.To, a.Message)
 		}
 	case steward.Extend:

@@ -18,6 +18,7 @@ type charter struct {
 	Voters int
 	Ledger *steward.Ledger
 	Ports  map[steward.Host]wire.Ports
+	Files  string // the job's directory if the ledger's witness is files; else empty
 }
 
 // additions are agents that have come later.

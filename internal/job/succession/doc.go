@@ -16,8 +16,10 @@
 //
 // They are the launcher and up to four agents, on as many machines and, if the job names racks, in
 // different ones. A job over less than three machines has no [Owner]: of two, the one that is left
-// couldn't know whether the other one is dead. A witness is an agent without processes: a machine
-// more that votes.
+// couldn't know whether the other one is dead. A witness is an agent without processes, a machine
+// more that votes; or a directory on a file system that all machines share, with which two are
+// enough. It is a witness of the machine's (steward.FileWitness), and votes when an even number of
+// machines is left.
 //
 // # Invariants
 //

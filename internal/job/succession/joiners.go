@@ -52,7 +52,7 @@ func (s *Successor) introduce(r *remote.Remote) {
 	others := maps.Clone(s.here)
 	s.here[h], s.ports[h] = r, ports
 	s.legacy.Agents = append(s.legacy.Agents, member{h, r.Number(), r.Instance()})
-	c := charter{Self: h, Voters: s.legacy.Voters, Ledger: s.legacy.First, Ports: maps.Clone(s.ports)}
+	c := charter{Self: h, Voters: s.legacy.Voters, Ledger: s.legacy.First, Ports: maps.Clone(s.ports), Files: s.legacy.Files}
 	s.say(word{Met: additions{h: ports}})
 	s.mu.Unlock()
 	for _, other := range others {

@@ -14,6 +14,7 @@ type Legacy struct {
 	Estate fleet.Estate
 	First  *steward.Ledger // with which agents begin to take part
 	Voters int
+	Files  string // of the witness, or empty: see charter
 	Will   Will
 }
 

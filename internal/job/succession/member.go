@@ -36,6 +36,7 @@ type Member struct {
 	launcher *net.TCPListener
 	driver   *driver.Driver
 	joined   func(remote.Lease)
+	files    *driver.Directory // nil: there is none
 
 	mu       sync.Mutex
 	ports    map[steward.Host]wire.Ports
@@ -61,10 +62,13 @@ func (m *Member) Close() {
 		m.agents.Close()
 	}
 	m.mu.Lock()
-	l := m.leading
+	l, over := m.leading, m.overAt != 0
 	m.leading = nil
 	m.mu.Unlock()
 	l.wait()
+	if l != nil && over {
+		removeFiles(m.files)
+	}
 	if m.launcher != nil {
 		m.launcher.Close()
 	}
@@ -98,9 +102,13 @@ func (m *Member) Begin(words []byte, joined func(remote.Lease)) error {
 	m.mu.Lock() // the driver calls from its own goroutine
 	defer m.mu.Unlock()
 	m.joined, m.ports = joined, c.Ports
-	m.driver = driver.Start(driver.Config{
-		Machine: machine(c.Self, c.Domain, c.Voters), First: c.Ledger, Key: m.key, Addresses: agentPorts(c.Ports), Party: m,
-	}, m.agents)
+	d := driver.Config{Machine: machine(c.Self, c.Domain, c.Voters), First: c.Ledger, Key: m.key, Addresses: agentPorts(c.Ports), Party: m}
+	if c.Files != "" {
+		m.files = driver.OpenDirectory(c.Files, m.key)
+		d.Files = m.files
+		go sign(m.files, c.Self)
+	}
+	m.driver = driver.Start(d, m.agents)
 	return nil
 }
 

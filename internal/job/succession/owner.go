@@ -23,16 +23,18 @@ import (
 const (
 	// mostVoters is how many vote.
 	mostVoters = 5
-	// leastMachines is how many machines it takes: see the package documentation.
-	leastMachines = 3
+	// leastMachines is how many machines it takes, and leastWithFiles with a witness directory: see
+	// the package documentation.
+	leastMachines  = 3
+	leastWithFiles = 2
 	// openLimit bounds how long agents may take to open.
 	openLimit = 5 * time.Second
 	// finishLimit bounds how long the end of the job may take to be written.
 	finishLimit = 2 * time.Second
 )
 
-// owner is the first launcher's host, and party.
-const owner steward.Host = 0
+// first is the first launcher's host, and party.
+const first steward.Host = 0
 
 // Owner is the part of a job's first launcher.
 type Owner struct {
@@ -44,6 +46,8 @@ type Owner struct {
 	over   chan struct{} // closed when this party is over
 	voters int
 	first  *steward.Ledger
+	files  *driver.Directory // nil: the witness isn't files
+	note   func(text string)
 
 	mu        sync.Mutex
 	ports     map[steward.Host]wire.Ports
@@ -51,37 +55,55 @@ type Owner struct {
 	agents    []member
 	leads     bool
 	finishing bool
+	finished  bool // all know that the job is over, or will
 	number    uint64
 	waiting   []byte // a state that is to be kept when this party leads
 	kept      func() // of the state that is kept now
 }
 
 // NewOwner has a job outlive this process, if its hosts can vote: otherwise it returns nil. It
-// changes the launcher's Config. quit is called when another launcher goes on, or this one must
-// not: it ends this process at once.
-func NewOwner(f *fleet.Fleet, c *launcher.Config, will Will, quit func(why error)) (*Owner, error) {
-	o := &Owner{fleet: f, will: will, quit: quit, over: make(chan struct{}), ports: make(map[steward.Host]wire.Ports), remotes: make(map[steward.Host]*remote.Remote)}
-	if f.Machines() < leastMachines {
+// changes the launcher's Config. If files isn't empty it is a directory on a file system that all
+// machines share, which votes as a witness. quit is called when another launcher goes on, or this
+// one must not: it ends this process at once. note is told what the user must know.
+func NewOwner(f *fleet.Fleet, c *launcher.Config, will Will, files string, quit func(why error), note func(text string)) (owner *Owner, err error) {
+	least := leastMachines
+	if files != "" {
+		least = leastWithFiles
+	}
+	if f.Machines() < least {
 		return nil, nil
+	}
+	o := &Owner{fleet: f, will: will, quit: quit, note: note, over: make(chan struct{}), ports: make(map[steward.Host]wire.Ports), remotes: make(map[steward.Host]*remote.Remote)}
+	if files != "" {
+		if o.files, err = driver.MakeDirectory(files, f.Key()); err != nil {
+			return nil, fmt.Errorf("--witness-dir: %w", err)
+		}
+		defer func() {
+			if err != nil {
+				o.files.Remove()
+			}
+		}()
 	}
 	o.voters = min(mostVoters, f.Machines())
 	all := f.Agents
 	if w := f.Witness(); w != nil {
 		all = append(slices.Clip(all), w)
 	}
-	next := owner + 1
+	next, names := first+1, make(map[steward.Host]string)
 	for i, a := range all {
-		m := member{Host: owner, Number: inside}
+		m := member{Host: first, Number: inside}
 		if r, far := a.(*remote.Remote); far {
 			m = member{next, r.Number(), r.Instance()}
 			o.remotes[next] = r
+			if i < len(f.Agents) {
+				names[next] = f.Names()[i]
+			}
 			next++
 		}
 		if i < len(f.Agents) {
 			o.agents = append(o.agents, m)
 		}
 	}
-	var err error
 	if o.timer, err = deadline.New(); err != nil {
 		return nil, err
 	}
@@ -92,22 +114,34 @@ func NewOwner(f *fleet.Fleet, c *launcher.Config, will Will, quit func(why error
 	if err != nil {
 		return nil, err
 	}
-	o.ports[owner] = wire.Ports{Agent: l.Addresses()}
+	o.ports[first] = wire.Ports{Agent: l.Addresses()}
 	domains := f.Domains()
-	hosts := []steward.HostEntry{{Host: owner, Domain: domains.Here}}
-	for h := owner + 1; h < next; h++ {
+	hosts := []steward.HostEntry{{Host: first, Domain: domains.Here}}
+	for h := first + 1; h < next; h++ {
 		hosts = append(hosts, steward.HostEntry{Host: h, Domain: domains.Of(o.remotes[h])})
 	}
-	o.first = steward.NewLedger(hosts, nil, steward.NoHost, false, o.voters)
+	witness := steward.NoHost
+	if o.files != nil {
+		witness = next
+	}
+	o.first = steward.NewLedger(hosts, nil, witness, false, o.voters)
 	for h, r := range o.remotes {
 		r.Begin(o.charter(h))
 	}
-	o.driver = driver.Start(driver.Config{
-		Machine: machine(owner, domains.Here, o.voters), First: o.first, Key: f.Key(), Addresses: agentPorts(o.ports), Party: o,
-	}, l)
+	d := driver.Config{
+		Machine: machine(first, domains.Here, o.voters), First: o.first, Key: f.Key(), Addresses: agentPorts(o.ports), Party: o,
+		Note: o.note,
+	}
+	if o.files != nil {
+		d.Files = o.files
+	}
+	o.driver = driver.Start(d, l)
 	c.Keep = o.keep
 	if c.Arrivals != nil {
 		c.Arrivals = o.arrivals(c.Arrivals)
+	}
+	if o.files != nil {
+		go o.awaitSigns(names)
 	}
 	slog.Debug("succession", "voters", o.first.Electorate.Voters)
 	return o, nil
@@ -155,7 +189,7 @@ func (o *Owner) open() error {
 func (o *Owner) charter(h steward.Host) []byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return encode(charter{Self: h, Domain: o.fleet.Domains().Of(o.remotes[h]), Voters: o.voters, Ledger: o.first, Ports: maps.Clone(o.ports)})
+	return encode(charter{Self: h, Domain: o.fleet.Domains().Of(o.remotes[h]), Voters: o.voters, Ledger: o.first, Ports: maps.Clone(o.ports), Files: o.path()})
 }
 
 // arrivals has hosts take part that are added, before the launcher hears of them.
@@ -183,8 +217,8 @@ func (o *Owner) introduce(r *remote.Remote) {
 		slog.Debug("succession: an agent doesn't open", "agent", r.Number(), "err", err)
 	}
 	o.mu.Lock()
-	h := owner + 1
-	for o.remotes[h] != nil {
+	h := first + 1
+	for o.remotes[h] != nil || h == o.first.Witness {
 		h++
 	}
 	others := maps.Clone(o.remotes)
@@ -202,7 +236,7 @@ func (o *Owner) introduce(r *remote.Remote) {
 func (o *Owner) keep(state []byte, kept func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	l := Legacy{State: state, Agents: slices.Clone(o.agents), Estate: o.fleet.Estate(), First: o.first, Voters: o.voters, Will: o.will}
+	l := Legacy{State: state, Agents: slices.Clone(o.agents), Estate: o.fleet.Estate(), First: o.first, Voters: o.voters, Files: o.path(), Will: o.will}
 	o.number++
 	o.waiting, o.kept = encode(l), kept
 	o.write()
@@ -235,10 +269,17 @@ func (o *Owner) Finish(code int) (certain bool) {
 	}
 }
 
-// Close ends this party, after Finish.
+// Close ends this party, after Finish. If the job is over its directory is removed.
 func (o *Owner) Close() {
-	if o != nil {
-		o.driver.Close()
+	if o == nil {
+		return
+	}
+	o.driver.Close()
+	o.mu.Lock()
+	finished := o.finished
+	o.mu.Unlock()
+	if finished {
+		removeFiles(o.files)
 	}
 }
 
@@ -322,7 +363,7 @@ func (o *Owner) Over(how steward.Outcome) {
 	}
 	// The kernel would end this process with the lease.
 	o.mu.Lock()
-	o.finishing = true
+	o.finishing, o.finished = true, how.Reason == steward.Finished
 	o.timer.Set(deadline.Now() + proto.Time(time.Hour)*24*365)
 	o.mu.Unlock()
 	close(o.over)

@@ -81,8 +81,8 @@ func TestAgentLeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ports := map[steward.Host]wire.Ports{owner: {Agent: l.Addresses()}}
-	hosts := []steward.HostEntry{{Host: owner}}
+	ports := map[steward.Host]wire.Ports{first: {Agent: l.Addresses()}}
+	hosts := []steward.HostEntry{{Host: first}}
 	var members []*Member
 	for h := steward.Host(1); h < leastMachines; h++ {
 		m := NewMember(key, func(proto.Time) {})
@@ -100,8 +100,8 @@ func TestAgentLeads(t *testing.T) {
 		}
 	}
 	party := new(dying)
-	first := driver.Start(driver.Config{
-		Machine: machine(owner, 0, leastMachines), First: ledger, Key: key, Addresses: agentPorts(ports), Party: party,
+	leading := driver.Start(driver.Config{
+		Machine: machine(first, 0, leastMachines), First: ledger, Key: key, Addresses: agentPorts(ports), Party: party,
 	}, l)
 	state, err := (&launcher.State{
 		Job: launcher.Description{Parts: make([]launcher.Part, 1), Degrees: []int{1}, Places: []int{0}}, Paths: []string{"/program"},
@@ -112,14 +112,14 @@ func TestAgentLeads(t *testing.T) {
 	}
 	await(t, "the launcher leads", party.leads.Load)
 	await(t, "both agents have leases", func() bool { return joined.Load() == 2 })
-	first.Keep(encode(Legacy{State: state, Agents: make([]member, 1), Will: Will{Report: path}}), 1)
+	leading.Keep(encode(Legacy{State: state, Agents: make([]member, 1), Will: Will{Report: path}}), 1)
 	await(t, "the state is kept", party.kept.Load)
 	for _, m := range members {
 		if !m.Held() {
 			t.Error("an agent has no lease")
 		}
 	}
-	first.Close()
+	leading.Close()
 	for i, m := range members {
 		await(t, "an agent knows that the job is over", func() bool {
 			m.mu.Lock()

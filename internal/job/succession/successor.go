@@ -211,7 +211,7 @@ func (s *Successor) adopt(ctx context.Context, i int) error {
 func (s *Successor) FirstLost() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.lost[owner]
+	return s.lost[first]
 }
 
 // unlessLost is an error, unless that is because the host is lost.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"banyan/internal/job/launcher"
 	"banyan/internal/job/placement"
 	"banyan/internal/job/starter"
+	"banyan/internal/job/steward"
 	"banyan/internal/layout"
 )
 
@@ -34,6 +36,7 @@ type hostFlags struct {
 	stage                 bool     // the program is sent
 	files                 []string // and these
 	witness               string   // a host that votes, without processes
+	witnessDir            string   // a directory that does
 	listen, keyFile       string   // for agents that come by themselves
 	agents                int
 	wait                  time.Duration
@@ -56,12 +59,16 @@ func (f *hostFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.stage, "stage", false, "send the program to hosts that don't have it, or another one; it is removed there at the end")
 	flags.StringArrayVar(&f.files, "stage-file", nil, "send `FILE` of this directory, too, for the program to find there (may be repeated)")
 	flags.StringVar(&f.witness, "witness", "", "have `HOST`, where no process runs, vote on who goes on with the job when its launcher or a host dies: it takes three machines (with --detach or --on-console-loss=continue)")
+	flags.StringVar(&f.witnessDir, "witness-dir", "", "have `DIR` vote, on a file system that all hosts share, when an even number of machines is left: then two hosts are enough, and the job outlives either (with --detach or --on-console-loss=continue)")
 	flags.StringVar(&f.launchAgent, "launch-agent", "", "start agents by `COMMAND` with {host} (or {hosts}) and {agent} in it (default ssh, or $BANYAN_SSH; srun inside Slurm)")
 }
 
 // find finds the job's hosts: those of the command line, else those of an allocation. all are the
 // flags of each program.
 func (f *hostFlags) find(all []*partFlags) error {
+	if err := f.checkWitness(); err != nil {
+		return err
+	}
 	if f.wait < 0 {
 		return fmt.Errorf("--wait is %v: want a time such as 90s", f.wait)
 	}
@@ -171,8 +178,25 @@ func (f *hostFlags) checkAlone() error {
 	if f.spares != 0 || f.least > 1 {
 		return errors.New("--spare-hosts and --min-hosts need other hosts than this machine: name them with --host or --hostfile")
 	}
-	if f.witness != "" {
-		return errors.New("--witness needs other hosts than this machine: name them with --host or --hostfile")
+	if f.witness != "" || f.witnessDir != "" {
+		return errors.New("--witness and --witness-dir need other hosts than this machine: name them with --host or --hostfile")
+	}
+	return nil
+}
+
+// checkWitness checks what breaks ties.
+func (f *hostFlags) checkWitness() (err error) {
+	switch {
+	case f.witnessDir == "":
+		return nil
+	case f.witness != "":
+		return errors.New("--witness and --witness-dir are two ways to break a tie: give one of them")
+	}
+	if f.witnessDir, err = filepath.Abs(f.witnessDir); err != nil {
+		return fmt.Errorf("--witness-dir: %w", err)
+	}
+	if err := steward.CheckDirectory(f.witnessDir); err != nil {
+		return fmt.Errorf("--witness-dir: %w", err)
 	}
 	return nil
 }

@@ -37,12 +37,19 @@ func (f *runFlags) outlive(ready *fleet.Fleet) error {
 	if f.will == nil {
 		return nil
 	}
-	owner, err := succession.NewOwner(ready, &f.config, *f.will, func(why error) {
+	note := func(text string) { fmt.Fprintln(f.config.Stderr, "banyan:", text) }
+	owner, err := succession.NewOwner(ready, &f.config, *f.will, f.hosts.witnessDir, func(why error) {
 		fmt.Fprintln(os.Stderr, "banyan:", why) // to the launcher's log
 		os.Exit(1)
-	})
-	if err != nil || owner == nil {
+	}, note)
+	if err != nil {
 		return err
+	}
+	if owner == nil {
+		if f.hosts.witnessDir != "" {
+			note("the witness directory isn't needed: all hosts are this machine, and the job ends with it")
+		}
+		return nil
 	}
 	f.ends = append(f.ends, owner.Close)
 	f.owner = owner

@@ -45,7 +45,9 @@ Standard input goes to rank 0 (to all its replicas).
 A job ends with this command, unless it runs with --detach or --on-console-loss=continue: then
 banyan jobs lists it and banyan attach shows it, with all output that wasn't shown yet, whether
 it still runs or has ended. On at least three machines it then goes on even if the machine dies on
-which it was started; a host of --witness counts. docs/guide/jobs.md says more.
+which it was started; a host of --witness counts. With --witness-dir, which names a directory on
+a file system that all hosts share, two machines are enough: if one dies or they can't reach each
+other, one of them goes on. docs/guide/jobs.md says more.
 
 Exit code: that of the program (128 + signal number if it died by a signal); 1 if
 a rank was lost because its replicas ended in different ways; 124 if it took longer than
@@ -114,6 +116,7 @@ const runExample = `  banyan run -n 4 ./cg matrix.mtx
   banyan run -n 8 --detach --output out --error err ./program
   banyan run --host a:8,b:8 --replicas 2 ./program
   banyan run --host a:8,b:8 --replicas 2 --witness c --detach ./program
+  banyan run --host a:8,b:8 --replicas 2 --witness-dir /nfs/me --detach ./program
   banyan run --hostfile hosts --replicas 2 --heal --spare-hosts 1 ./program
   banyan run --listen :7117 --agents 4 --key-file job.key -n 8 --replicas 2 ./program
   banyan run -n 8 --transport inproc ./program`
@@ -159,8 +162,8 @@ func (f *runFlags) command() *cobra.Command {
 		} else if apart {
 			return f.show.launch(f.config.Program, args)
 		}
-		if f.hosts.witness != "" {
-			return errors.New("--witness is for jobs that outlive their launcher: add --detach, or --on-console-loss=continue")
+		if f.hosts.witness != "" || f.hosts.witnessDir != "" {
+			return errors.New("--witness and --witness-dir are for jobs that outlive their launcher: add --detach, or --on-console-loss=continue")
 		}
 		f.config.Stdin, f.config.Stdout, f.config.Stderr = jobInput(), os.Stdout, os.Stderr
 		f.config.Requests = openSocket(f.config)

@@ -32,11 +32,13 @@ package secure
 import (
 	"crypto/ed25519"
 	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"syscall"
@@ -62,6 +64,16 @@ func (k Key) Format(f fmt.State, _ rune) { io.WriteString(f, "(job key)") }
 
 // MarshalText refuses, so that no encoder shows the key.
 func (k Key) MarshalText() ([]byte, error) { return nil, errors.New("a job key is not to be shown") }
+
+// MAC proves that what is written to it comes from a holder of the key (HMAC with SHA-256). Each
+// purpose has a key of its own.
+func (k Key) MAC(purpose string) hash.Hash {
+	derived, err := hkdf.Key(sha256.New, k.secret[:], nil, "banyan proofs 1: "+purpose, keySize)
+	if err != nil {
+		panic("secure: " + err.Error()) // it is short enough
+	}
+	return hmac.New(sha256.New, derived)
+}
 
 // ReadKey reads the line of a key. It reads no byte behind the line.
 func ReadKey(r io.Reader) (k Key, err error) {
