@@ -72,6 +72,11 @@ func TestDrain(t *testing.T) {
 	if len(r.Deaths) != 1 || r.Deaths[0].Cause != CauseDrained || r.Deaths[0].Process != 1 || len(r.Heals) != 1 || r.Heals[0].Host != "a" || r.Heals[0].Error != "" {
 		t.Errorf("%+v, %+v", r.Deaths, r.Heals)
 	}
+	// Its donor had to give a sign of life first.
+	answered, err := os.Stat(filepath.Join(dir, "answered"))
+	if died := r.Start.Add(time.Duration(r.Deaths[0].At)); err != nil || died.Before(answered.ModTime()) {
+		t.Errorf("it died at %v, and its donor answered at %v: %v", died, answered.ModTime(), err)
+	}
 	refusedDrain(t, server, console.DrainHosts{Names: []string{"a"}}, "the job has ended")
 }
 

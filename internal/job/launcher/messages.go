@@ -39,6 +39,10 @@ func (j *job) said(p *process, m control.Message) {
 		j.viewed(m)
 	case control.Waits:
 		j.explained(p, m.Text)
+		if j.recovery != nil {
+			j.recovery.Heard(p.identity())
+			j.beginNextAttempt()
+		}
 	case control.Lost:
 		if j.ledger.valid(m.Proc) {
 			j.remark(fmt.Sprintf("%s was told of the loss of %v: %s", j.name(p), j.ledger.Rank(m.Proc), m.Text))

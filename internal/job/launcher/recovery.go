@@ -130,6 +130,8 @@ func (j *job) carryOut(a recovery.Action) {
 	case recovery.Healed, recovery.Failed:
 		j.report.Heals = append(j.report.Heals, j.healReport(a.Attempt))
 		j.note(a.Text)
+	case recovery.Ask: // it answers with Waits
+		j.procs[a.To.Proc].Say(control.Message{Type: control.Explain})
 	case recovery.Retire:
 		j.retired(a.To)
 	case recovery.Note:

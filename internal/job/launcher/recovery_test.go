@@ -42,6 +42,10 @@ func healProgram(how, dir string) int {
 		switch {
 		case err != nil:
 			return 99
+		case news.Type == control.Explain: // is it alive?
+			time.Sleep(100 * time.Millisecond)
+			leaveFile(dir, "answered", "")
+			m.tell(control.Waits)
 		case news.Type == control.Donate && how != "hang":
 			fmt.Print("two\nthr")
 			mark := control.Message{Type: control.Mark, Proc: 1, Incarnation: news.Incarnation}

@@ -2,9 +2,11 @@ package recovery
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"banyan/internal/layout"
+	"banyan/internal/proto"
 	"banyan/internal/testing/explore"
 )
 
@@ -47,6 +49,8 @@ const (
 	retiredForgotten bug = "retired forgotten"
 	// To be retired counts as a failure.
 	retiredBlamed bug = "retired blamed"
+	// The machine retires a process whose donor hasn't answered.
+	unheard bug = "unheard"
 	// The machine forgets the job's end.
 	endForgotten bug = "end forgotten"
 )
@@ -108,6 +112,10 @@ func (b bug) actions(w *world, out []Action) []Action {
 		switch {
 		case b == neverAnswered && a.Kind == Marked && (w.machine.current == nil || w.machine.current.Process != a.Replacement):
 		case b == deathUntold && a.Kind == AnnounceDeath:
+		case b == unheard && a.Kind == Ask:
+			p := slices.IndexFunc(w.machine.table, func(s slot) bool { return s.leaving })
+			w.machine.table[p].retired = true
+			kept = append(kept, Action{Kind: Retire, To: Process{proto.Proc(p), w.machine.table[p].incarnation}})
 		case b == answeredTwice && a.Kind == Marked:
 			kept = append(kept, a, a)
 		case b == undrained && a.Kind == Drain:
@@ -145,6 +153,7 @@ func TestCanaries(t *testing.T) {
 		{incarnationsReused, options{faults: 2}},
 		{endForgotten, options{faults: 2, ends: true}},
 		{retiredForgotten, options{seesOutput: true, leaves: 2}},
+		{unheard, options{seesOutput: true, leaves: 1, safe: true}},
 		{retiredBlamed, options{seesOutput: true, leaves: 4, safe: true}},
 	} {
 		t.Run(string(l.bug), func(t *testing.T) {

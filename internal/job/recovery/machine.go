@@ -12,7 +12,7 @@ import (
 // ActionKind says what an Action is.
 type ActionKind uint8
 
-// Kinds of actions. All but Marked, Retire, Note and LeftVacant are about an attempt, that is,
+// Kinds of actions. All but Marked, Ask, Retire, Note and LeftVacant are about an attempt, that is,
 // about its replacement.
 const (
 	Start         ActionKind = iota // start the replacement, or take a spare for it
@@ -26,6 +26,7 @@ const (
 	AnnounceDeath                   // tell all processes that the replacement is dead
 	Healed                          // the attempt succeeded: report it, and show Text to the user
 	Failed                          // the attempt failed for the reason Why: report it, show Text
+	Ask                             // have the process To answer, and then call Heard and Next
 	Retire                          // kill the process To, then call Died
 	Note                            // show Text to the user
 	LeftVacant                      // a slot stays vacant at the job's end: report it, show Text
@@ -34,7 +35,7 @@ const (
 // Action is something that a Machine wants done.
 type Action struct {
 	Kind        ActionKind
-	Attempt     *Attempt // nil for Marked, Retire, Note and LeftVacant
+	Attempt     *Attempt // nil for Marked, Ask, Retire, Note and LeftVacant
 	To          Process
 	Replacement Process
 	Text        string
@@ -52,7 +53,12 @@ type Machine struct {
 	seesOutput bool
 	current    *Attempt // nil: none
 	unanswered []mark   // to be answered when the donor's output is drained
+	asked      Process  // it was asked to answer, and hasn't yet; nobody: none
+	heard      Process  // it has answered just now
 }
+
+// nobody is the Process that doesn't exist.
+var nobody = Process{Proc: proto.NoProc}
 
 // New makes the machine of a job in which all processes live. limit is for each phase of an
 // attempt, 0 for Limit. seesOutput says that the caller reads the output of the processes.
@@ -60,7 +66,7 @@ func New(layout layout.Layout, limit time.Duration, seesOutput bool) *Machine {
 	if limit == 0 {
 		limit = Limit
 	}
-	return &Machine{slots: newSlots(layout), limit: proto.Time(limit), seesOutput: seesOutput}
+	return &Machine{slots: newSlots(layout), limit: proto.Time(limit), seesOutput: seesOutput, asked: nobody, heard: nobody}
 }
 
 // Current is the attempt under way, or nil.
@@ -76,17 +82,34 @@ func (m *Machine) of(q Process, first, last Phase) *Attempt {
 }
 
 // Next begins the next attempt, if one can begin now, or retires the next process that is to leave.
-// fits says whether a replacement for a slot is available. donates says whether a process that has
+// Before that it has the process's donor asked for a sign of life: it may have died unnoticed. fits says whether a replacement for a slot is available. donates says whether a process that has
 // come to a safe point is available as a donor.
 func (m *Machine) Next(now proto.Time, fits, donates func(p proto.Proc) bool, out *[]Action) {
+	heard := m.heard
+	m.heard = nobody
 	if m.current != nil {
 		return
 	}
 	if m.current = m.begin(now, fits, donates); m.current != nil {
 		m.enter(now, GetReady)
 		m.do(Start, "", out)
-	} else if p := m.retire(fits, donates); p != proto.NoProc {
-		*out = append(*out, Action{Kind: Retire, To: Process{p, m.table[p].incarnation}})
+	} else if p, donor := m.nextToRetire(fits, donates); p != proto.NoProc {
+		switch d := (Process{donor, m.table[donor].incarnation}); d {
+		case heard:
+			m.table[p].retired = true
+			*out = append(*out, Action{Kind: Retire, To: Process{p, m.table[p].incarnation}})
+		case m.asked:
+		default:
+			m.asked = d
+			*out = append(*out, Action{Kind: Ask, To: d})
+		}
+	}
+}
+
+// Heard takes the answer of a process that was asked.
+func (m *Machine) Heard(p Process) {
+	if p == m.asked {
+		m.asked, m.heard = nobody, p
 	}
 }
 

@@ -31,7 +31,7 @@ func newLeader(t *testing.T, layout layout.Layout, seesOutput bool) *leader {
 func (l *leader) actions() string {
 	var texts []string
 	for _, a := range l.out {
-		name := [...]string{"start", "admit", "donate", "drain", "follow", "marked", "fill", "dismiss", "announce death", "healed", "failed", "retire", "note", "left vacant"}[a.Kind]
+		name := [...]string{"start", "admit", "donate", "drain", "follow", "marked", "fill", "dismiss", "announce death", "healed", "failed", "ask", "retire", "note", "left vacant"}[a.Kind]
 		switch a.Kind {
 		case Marked:
 			name += fmt.Sprintf(" %d.%d to %d.%d", a.Replacement.Proc, a.Replacement.Incarnation, a.To.Proc, a.To.Incarnation)

@@ -68,6 +68,12 @@ func (w *world) carryOut(a Action) error {
 		w.bySlot[q.Proc], w.replacement = w.replacement, nil
 	case Dismiss:
 		return w.dismiss(a.Attempt)
+	case Ask:
+		if d := w.bySlot[a.To.Proc]; d.Process == a.To {
+			d.receive(toldAsk, Process{})
+		} else {
+			return fmt.Errorf("%v is asked, and %v fills its slot", a.To, d.Process)
+		}
 	case Retire:
 		return w.retire(a.To)
 	case AnnounceDeath:
@@ -105,6 +111,8 @@ func (w *world) retire(q Process) error {
 		return fmt.Errorf("%v is retired, and another slot isn't filled yet: %v", q, w.missing)
 	case !slices.ContainsFunc(w.bySlot, donates):
 		return fmt.Errorf("%v is retired, and nothing can replace it", q)
+	case w.here == nobody || !donates(w.bySlot[w.here.Proc]) || w.bySlot[w.here.Proc].Process != w.here:
+		return fmt.Errorf("%v is retired, and its donor may be dead", q)
 	}
 	w.missing[q.Proc], p.retired = true, true
 	if p.alive {

@@ -48,10 +48,12 @@ const (
 	saysHealed
 	saysFailed
 	saysUnhealable
+	saysHere
 	// Messages to processes.
 	toldDonate
 	toldMarked
 	toldDeath
+	toldAsk
 )
 
 func (p *process) send(kind messageKind, about Process) {
@@ -75,6 +77,8 @@ func (p *process) takeIn() {
 			p.donating = m.replacement
 		case m.kind == toldMarked && p.donating == m.replacement:
 			p.marked = true
+		case m.kind == toldAsk:
+			p.send(saysHere, Process{})
 		}
 		p.fromLeader = p.fromLeader[1:]
 	}

@@ -29,7 +29,8 @@
 //
 // A process may have to leave its host while it lives (Leave). The machine retires it, that is, has
 // it killed, when another replica can donate its state and a host fits, and then fills its slot as
-// that of any other dead process. Processes are retired one by one, each when the slot of the one
+// that of any other dead process. Just before, that replica must have answered (Ask, Heard): one
+// that is silent and not yet held for dead may be dead, and then the process is the last of its rank. Processes are retired one by one, each when the slot of the one
 // before is filled or given up, and never during an attempt.
 //
 // # The phases of an attempt
@@ -53,7 +54,7 @@
 //   - After MaxFailures attempts in a row that failed, or whose replacement died within Relapse,
 //     the slot stays vacant.
 //   - At most one slot is vacant because its process was retired. At that moment another replica of
-//     its rank was alive that could donate its state.
+//     its rank that could donate its state had just answered.
 //   - Each mark is answered, unless the donor dies first. Otherwise the donor's program would stay
 //     paused for ever.
 //   - The others are told of the death of a replacement if they were told of its arrival and it

@@ -182,19 +182,22 @@ func (s *slots) Donor(of proto.Proc, donates func(p proto.Proc) bool) proto.Proc
 	return s.donor(s.layout.Rank(of), func(p proto.Proc) bool { return p != of && donates(p) })
 }
 
-// retire is the next process to be retired, NoProc if there is none now.
-func (s *slots) retire(fits, donates func(p proto.Proc) bool) proto.Proc {
+// nextToRetire is the next process to be retired, and the one from which its slot would be filled,
+// NoProc if there is none now.
+func (s *slots) nextToRetire(fits, donates func(p proto.Proc) bool) (p, donor proto.Proc) {
 	if s.over || slices.ContainsFunc(s.table, func(x slot) bool { return x.retired }) {
-		return proto.NoProc
+		return proto.NoProc, proto.NoProc
 	}
 	for i := range s.table {
 		p := proto.Proc(i)
-		if s.table[p].leaving && s.Donor(p, donates) != proto.NoProc && fits(p) {
-			s.table[p].retired = true
-			return p
+		if !s.table[p].leaving {
+			continue
+		}
+		if donor := s.Donor(p, donates); donor != proto.NoProc && fits(p) {
+			return p, donor
 		}
 	}
-	return proto.NoProc
+	return proto.NoProc, proto.NoProc
 }
 
 // end says that the job is about to end. It returns notes for the user on the slots that are left

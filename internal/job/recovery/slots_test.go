@@ -156,3 +156,29 @@ func TestFilledByAnother(t *testing.T) {
 		t.Error("it goes on")
 	}
 }
+
+// A process is retired when its donor has answered, not before, and not by an old answer.
+func TestRetiredWhenHeard(t *testing.T) {
+	l := newLeader(t, layout.Uniform(1, 3), false)
+	l.healable(0, 1, 2)
+	l.machine.Leave(id(0, 0))
+	l.next()
+	l.expect("ask")
+	l.next()
+	l.expect("") // it was asked
+	l.dies(1)
+	l.healable(2)
+	l.next()
+	l.expect("start 1.1 from 0.0")
+	l.machine.Heard(id(1, 0)) // too late: it is dead
+	l.heals()
+	l.actions()
+	l.next()
+	l.expect("ask") // replica 2
+	l.machine.Heard(id(1, 0))
+	l.next()
+	l.expect("")
+	l.machine.Heard(id(2, 0))
+	l.next()
+	l.expect("retire")
+}

@@ -46,6 +46,7 @@ func (w *world) AppendKey(b []byte) []byte {
 		flags(a.donorDied, a.follows, a.dismissed)
 		b = binary.AppendVarint(b, int64(a.deadline-w.now))
 	}
+	id(w.machine.asked)
 	marks(w.machine.unanswered)
 	marks(w.drains)
 	marks(w.marks)

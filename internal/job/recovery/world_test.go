@@ -22,6 +22,7 @@ type world struct {
 	drains      []mark     // output that is being read
 	marks       []mark     // sent, and not answered yet
 	startFails  bool       // the next replacement can't be started
+	here        Process    // has just answered
 
 	model
 }
@@ -79,7 +80,7 @@ func (e event) String() string {
 }
 
 func newWorld(layout layout.Layout, o options) *world {
-	w := &world{options: o, machine: New(layout, time.Minute, o.seesOutput)}
+	w := &world{options: o, machine: New(layout, time.Minute, o.seesOutput), here: nobody}
 	w.last, w.failures = make([]proto.Incarnation, layout.Procs()), make([]int, layout.Procs())
 	w.missing = make([]bool, layout.Procs())
 	for p := range proto.Proc(layout.Procs()) {
@@ -176,6 +177,7 @@ func (w *world) Apply(e event) error {
 		said := p.toLeader[0]
 		p.toLeader = p.toLeader[1:]
 		lead(func(out *[]Action) { w.passOn(p, said, out) })
+		w.here = nobody
 	case evDeathTold:
 		p.stopDonating()
 		p.fromLeader = p.fromLeader[1:]
@@ -270,6 +272,9 @@ func (w *world) passOn(p *process, m message, out *[]Action) {
 		w.machine.Fail(q, "it can't", Replacement, out)
 	case saysUnhealable:
 		w.machine.Fail(q, "no replacement can", Donor, out)
+	case saysHere:
+		w.here = q
+		w.machine.Heard(q)
 	}
 }
 
