@@ -81,9 +81,10 @@ func (m *Machine) of(q Process, first, last Phase) *Attempt {
 	return nil
 }
 
-// Next begins the next attempt, if one can begin now, or retires the next process that is to leave.
-// Before that it has the process's donor asked for a sign of life: it may have died unnoticed. fits says whether a replacement for a slot is available. donates says whether a process that has
-// come to a safe point is available as a donor.
+// Next begins the next attempt, if one can begin now, or retires the next process that is to
+// leave. Before that it has the process's donor asked for a sign of life: it may have died
+// unnoticed. fits says whether a replacement for a slot is available. donates says whether a
+// process that has come to a safe point is available as a donor.
 func (m *Machine) Next(now proto.Time, fits, donates func(p proto.Proc) bool, out *[]Action) {
 	heard := m.heard
 	m.heard = nobody

@@ -27,11 +27,12 @@
 //
 // # Moving processes
 //
-// A process may have to leave its host while it lives (Leave). The machine retires it, that is, has
-// it killed, when another replica can donate its state and a host fits, and then fills its slot as
-// that of any other dead process. Just before, that replica must have answered (Ask, Heard): one
-// that is silent and not yet held for dead may be dead, and then the process is the last of its rank. Processes are retired one by one, each when the slot of the one
-// before is filled or given up, and never during an attempt.
+// A process may have to leave its host while it lives (Leave). The machine retires it, that is,
+// has it killed, when another replica can donate its state and a host fits, and then fills its
+// slot as that of any other dead process. Just before, that replica must have answered (Ask,
+// Heard): one that is silent and not yet held for dead may be dead, and then the process is the
+// last of its rank. Processes are retired one by one, each when the slot of the one before is
+// filled or given up, and never during an attempt.
 //
 // # The phases of an attempt
 //
