@@ -179,6 +179,20 @@ func (f Folder) sweepEnds(now time.Time) {
 	}
 }
 
+// seenPause is how often AwaitSeen looks.
+const seenPause = 100 * time.Millisecond
+
+// AwaitSeen waits until a console has shown the end of a job that is kept. It returns false if none
+// has within limit.
+func (f Folder) AwaitSeen(name string, limit time.Duration) bool {
+	for until := time.Now().Add(limit); f.Kept(name); time.Sleep(seenPause) {
+		if time.Now().After(until) {
+			return false
+		}
+	}
+	return true
+}
+
 // Kept says whether the end of a job is kept.
 func (f Folder) Kept(name string) bool {
 	_, err := os.Lstat(f.file(name, endSuffix))

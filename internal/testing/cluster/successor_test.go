@@ -224,16 +224,36 @@ func TestNextLauncherAddsAndDrains(t *testing.T) {
 // In an allocation of Slurm that is kept (sbatch --no-kill) the power of the host is cut on which
 // the batch script and the launcher run. The job ends as it would have, and then the allocation.
 func TestBatchJobOutlivesItsHost(t *testing.T) {
-	program := longer[0].argv
-	want := undisturbed(t, program)
+	output := filepath.Join(shared.Root, "bin", "batch.out")
+	if got, want := batch(t, output, "--output "+output, "power 0"), undisturbed(t, longer[0].argv); got != want {
+		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
+	}
+}
+
+// The launcher of a batch job is killed. The batch script's command finds the next one, shows what
+// it hasn't shown, and the script goes on.
+func TestBatchScriptOutlivesItsLauncher(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	log := filepath.Join(shared.Root, "bin", "batch.log")
+	if got, want := batch(t, log, "", `on 0 pkill -KILL -f "^banyan launch-job"`), undisturbed(t, longer[0].argv)+"code 0\n"; got != want {
+		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
+	}
+}
+
+// batch runs a batch job that writes to a file, has a fault strike when it computes, and returns
+// what it has written when the allocation has ended.
+func batch(t *testing.T, output, flags, words string) string {
+	t.Helper()
 	bin := filepath.Join(shared.Root, "bin")
-	output, script, log := filepath.Join(bin, "batch.out"), filepath.Join(bin, "batch.sh"), filepath.Join(bin, "batch.log")
+	script, log := filepath.Join(bin, "batch.sh"), filepath.Join(bin, "batch.log")
 	for _, path := range []string{output, output + ".banyan", script, log} {
 		os.Remove(path)
-		defer os.Remove(path)
+		t.Cleanup(func() { os.Remove(path) })
 	}
-	text := "#!/bin/bash\n#SBATCH --nodes=4 --ntasks-per-node=2 --overcommit --no-kill --open-mode=append --output=" + log + "\n" +
-		"bin/banyan run -n 4 --replicas 2 --oversubscribe --output " + output + " " + strings.Join(program, " ") + "\n"
+	text := "#!/bin/bash\n#SBATCH --nodes=4 --ntasks-per-node=2 --overcommit --no-kill --open-mode=append --output=" + log + " --error=/dev/null\n" +
+		"bin/banyan run -n 4 --replicas 2 --oversubscribe " + flags + " " + strings.Join(longer[0].argv, " ") + "\necho code $?\n"
 	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -244,11 +264,9 @@ func TestBatchJobOutlivesItsHost(t *testing.T) {
 		return string(b)
 	}
 	until(t, "the job computes", func() bool { return strings.Contains(read(), "step 1000") })
-	shared.Fault(t, "power 0")
+	shared.Fault(t, words)
 	until(t, "the allocation ends", func() bool { return strings.TrimSpace(shared.Run(t, "squeue", "-h")) == "" })
-	if got := read(); got != want {
-		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
-	}
+	return read()
 }
 
 // until waits for something.

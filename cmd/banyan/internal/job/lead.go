@@ -98,10 +98,12 @@ func leadJob() error {
 			slog.Debug("the end of the job can't be kept", "err", err)
 		}
 	}
+	// The batch script may live, and its console look for this launcher.
+	alone := !shown && s.Will.Batch != "" && s.FirstLost() && (folder == "" || !folder.AwaitSeen(info.Name, findLimit+endLimit))
 	if s.Finish(code) {
 		outputs.finish()
 	}
-	if !shown && s.Will.Batch != "" && s.FirstLost() {
+	if alone {
 		leaveBatch(s.Will.Batch)
 	}
 	return nil
