@@ -47,6 +47,7 @@ func succeed() error {
 		return err
 	}
 	s.Finish(7)
+	s.Close()
 	return nil
 }
 

@@ -252,8 +252,8 @@ func (s *Successor) say(w word) {
 	}
 }
 
-// Finish ends the job, and all agents. It waits until that is certain, or for a while: then it
-// returns false.
+// Finish ends the job. It waits until that is certain, or for a while: then it returns false. This
+// process ends with its agent, soon after.
 func (s *Successor) Finish(code int) (certain bool) {
 	s.mu.Lock()
 	s.say(word{Finished: true, Code: int32(code)})
@@ -263,6 +263,8 @@ func (s *Successor) Finish(code int) (certain bool) {
 		certain = true
 	case <-time.After(finishLimit):
 	}
-	s.fleet.Close() // and with it the listener
 	return certain
 }
+
+// Close ends all agents.
+func (s *Successor) Close() { s.fleet.Close() } // and with it the listener

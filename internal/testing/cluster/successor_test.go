@@ -175,6 +175,7 @@ func outlive(t *testing.T, words []string) {
 	if got := d.read(); got != want {
 		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
 	}
+	shared.Fault(t, "open")
 	d.gone(d.lead(leads))
 }
 

@@ -106,6 +106,7 @@ func leadJob() error {
 	if alone {
 		leaveBatch(s.Will.Batch)
 	}
+	s.Close()
 	return nil
 }
 
