@@ -230,18 +230,6 @@ func TestBatchJobOutlivesItsHost(t *testing.T) {
 	}
 }
 
-// The launcher of a batch job is killed. The batch script's command finds the next one, shows what
-// it hasn't shown, and the script goes on.
-func TestBatchScriptOutlivesItsLauncher(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
-	log := filepath.Join(shared.Root, "bin", "batch.log")
-	if got, want := batch(t, log, "", `on 0 pkill -KILL -f "^banyan launch-job"`), undisturbed(t, longer[0].argv)+"code 0\n"; got != want {
-		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
-	}
-}
-
 // batch runs a batch job that writes to a file, has a fault strike when it computes, and returns
 // what it has written when the allocation has ended.
 func batch(t *testing.T, output, flags, words string) string {
