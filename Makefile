@@ -7,7 +7,7 @@ SHELL := /bin/bash
 export GOTOOLCHAIN ?= auto
 
 # Packages with goroutines or threads: what the race detector looks at.
-concurrent := ./mpi/... ./internal/runtime/engine ./internal/runtime/handshake ./internal/runtime/transport/... ./internal/job/agent ./internal/job/agent/deadline \
+concurrent := ./mpi/... ./internal/runtime/engine ./internal/runtime/lane ./internal/runtime/handshake ./internal/runtime/transport/... ./internal/job/agent ./internal/job/agent/deadline \
 	./internal/job/agent/link ./internal/job/agent/remote ./internal/job/join \
 	./internal/job/launcher/... ./internal/groupnode ./group ./internal/runtime/seal ./internal/study/parallel
 
@@ -32,6 +32,7 @@ schedules ?= 2000
 worlds ?= 1000000
 bcasts ?= 100000
 kills ?= 20
+lanes ?= 100000
 since ?= HEAD
 
 .PHONY: help tools build install profile generate quick test test-cluster manifests unit lint demo bench bench-mpi bench-replication soak fuzz cover clean
@@ -50,7 +51,7 @@ install: build ## banyan, mpicc …, libraries and headers, into PREFIX (default
 	scripts/library.sh $(PREFIX)
 
 generate: tools ## write what is made of abi/mpi-abi.json
-	go generate ./abi ./fortran/...
+	go generate ./abi ./capi ./fortran/...
 
 quick: tools ## after each edit: formatting, house rules, unit tests of the packages that changed (since=HEAD)
 	@scripts/quick.sh $(since)
@@ -95,7 +96,7 @@ bench-mpi: build ## the C library beside Debian's Open MPI and MPICH, which this
 bench-replication: build ## what replication costs, beside jobs without it; how long a death holds up
 	bin/banyan bench replication
 
-soak: tools ## hours: whole explorations; random faults, and no false suspicion under load, soaktime=10m each; bcasts=100000; sequences=1000 in groups; schedules=2000 of processes; worlds=1000000 whole jobs; kills=20 jobs under Hydra
+soak: tools ## hours: whole explorations; random faults, and no false suspicion under load, soaktime=10m each; bcasts=100000; sequences=1000 in groups; schedules=2000 of processes; worlds=1000000 whole jobs; kills=20 jobs under Hydra; lanes=100000 random programs of the C library
 	BANYAN_EXPLORE=long go test -count=1 -timeout 0 ./internal/proto/... ./internal/study/...
 	go test -count=1 -timeout 0 -v -run 'TestOneWorld$$' ./internal/study/oneworld -seeds $(worlds)
 	go test -count=1 -race -short ./internal/study/campaign # make test doesn't: its libraries are half a minute's compilation
@@ -106,6 +107,8 @@ soak: tools ## hours: whole explorations; random faults, and no false suspicion 
 	go test -count=1 -timeout 0 ./internal/runtime/process -runs $(schedules)
 	go test -count=1 -timeout 0 -v -run BcastsSurvive ./internal/mpi/comm -bcasts $(bcasts)
 	go test -count=1 -timeout 0 -v -run TestRandomKillsUnderHydra ./capi/test -runs $(kills)
+	BANYAN_EXPLORE=long go test -count=1 -timeout 0 -v -run 'TestHandover' ./internal/runtime/lane
+	BANYAN_EXPLORE=long go test -count=1 -timeout 0 -v -run 'TestLane' ./capi/test -lanes $(lanes)
 	go test -count=1 -timeout 0 -v -run 'TestFaultSequences$$' ./group -sequences $(sequences) | grep -v '^ *=== '
 
 fuzz: tools ## fuzz every decoder, fuzztime=10s each

@@ -1269,8 +1269,11 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 }
 ALIAS(int, MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm *newintracomm));
 
-ENTRY(MPI_Iprobe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status), (source, tag, comm, flag, status),
-      RESULT(banyan_Iprobe(source, tag, HANDLE(comm), POINTER(flag), POINTER(status))));
+int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+	return native_Iprobe(source, tag, comm, flag, status);
+}
+ALIAS(int, MPI_Iprobe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status));
 
 ENTRY(MPI_Irecv, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, source, tag, comm, request),
       RESULT(banyan_Irecv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request))));
@@ -1323,11 +1326,17 @@ ENTRY(MPI_Iscatterv, (const void *sendbuf, const int sendcounts[], const int dis
 ENTRY(MPI_Iscatterv_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request),
       RESULT(banyan_Iscatterv(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(displs), 1, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), POINTER(request))));
 
-ENTRY(MPI_Isend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
-      RESULT(banyan_Isend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
+int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	return native_Isend(buf, count, datatype, dest, tag, comm, request);
+}
+ALIAS(int, MPI_Isend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
 
-ENTRY(MPI_Isend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
-      RESULT(banyan_Isend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
+int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	return native_Isend_c(buf, count, datatype, dest, tag, comm, request);
+}
+ALIAS(int, MPI_Isend_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request));
 
 ENTRY(MPI_Isendrecv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request), (sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request),
       RESULT(banyan_Isendrecv(POINTER(sendbuf), sendcount, HANDLE(sendtype), dest, sendtag, POINTER(recvbuf), recvcount, HANDLE(recvtype), source, recvtag, HANDLE(comm), POINTER(request))));
@@ -1512,8 +1521,11 @@ int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype d
 }
 ALIAS(int, MPI_Precv_init_c, (void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
-ENTRY(MPI_Probe, (int source, int tag, MPI_Comm comm, MPI_Status *status), (source, tag, comm, status),
-      RESULT(banyan_Probe(source, tag, HANDLE(comm), POINTER(status))));
+int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+	return native_Probe(source, tag, comm, status);
+}
+ALIAS(int, MPI_Probe, (int source, int tag, MPI_Comm comm, MPI_Status *status));
 
 int PMPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
@@ -1560,11 +1572,17 @@ int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Data
 }
 ALIAS(int, MPI_Raccumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request));
 
-ENTRY(MPI_Recv, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status), (buf, count, datatype, source, tag, comm, status),
-      RESULT(banyan_Recv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(status))));
+int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+	return native_Recv(buf, count, datatype, source, tag, comm, status);
+}
+ALIAS(int, MPI_Recv, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status));
 
-ENTRY(MPI_Recv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status), (buf, count, datatype, source, tag, comm, status),
-      RESULT(banyan_Recv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(status))));
+int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+	return native_Recv_c(buf, count, datatype, source, tag, comm, status);
+}
+ALIAS(int, MPI_Recv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status));
 
 ENTRY(MPI_Recv_init, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, source, tag, comm, request),
       RESULT(banyan_RecvInit(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request))));
@@ -1734,11 +1752,17 @@ ENTRY(MPI_Scatterv_init, (const void *sendbuf, const int sendcounts[], const int
 ENTRY(MPI_Scatterv_init_c, (const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request),
       RESULT(banyan_ScattervInit(POINTER(sendbuf), POINTER(sendcounts), 1, POINTER(displs), 1, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request))));
 
-ENTRY(MPI_Send, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), (buf, count, datatype, dest, tag, comm),
-      RESULT(banyan_Send(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm))));
+int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+	return native_Send(buf, count, datatype, dest, tag, comm);
+}
+ALIAS(int, MPI_Send, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm));
 
-ENTRY(MPI_Send_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), (buf, count, datatype, dest, tag, comm),
-      RESULT(banyan_Send(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm))));
+int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+	return native_Send_c(buf, count, datatype, dest, tag, comm);
+}
+ALIAS(int, MPI_Send_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm));
 
 ENTRY(MPI_Send_init, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
       RESULT(banyan_SendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
@@ -1746,11 +1770,17 @@ ENTRY(MPI_Send_init, (const void *buf, int count, MPI_Datatype datatype, int des
 ENTRY(MPI_Send_init_c, (const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, dest, tag, comm, request),
       RESULT(banyan_SendInit(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request))));
 
-ENTRY(MPI_Sendrecv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status), (sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status),
-      RESULT(banyan_Sendrecv(POINTER(sendbuf), sendcount, HANDLE(sendtype), dest, sendtag, POINTER(recvbuf), recvcount, HANDLE(recvtype), source, recvtag, HANDLE(comm), POINTER(status))));
+int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+	return native_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+}
+ALIAS(int, MPI_Sendrecv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status));
 
-ENTRY(MPI_Sendrecv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status), (sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status),
-      RESULT(banyan_Sendrecv(POINTER(sendbuf), sendcount, HANDLE(sendtype), dest, sendtag, POINTER(recvbuf), recvcount, HANDLE(recvtype), source, recvtag, HANDLE(comm), POINTER(status))));
+int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+	return native_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
+}
+ALIAS(int, MPI_Sendrecv_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status));
 
 ENTRY(MPI_Sendrecv_replace, (void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status), (buf, count, datatype, dest, sendtag, source, recvtag, comm, status),
       RESULT(banyan_SendrecvReplace(POINTER(buf), count, HANDLE(datatype), dest, sendtag, source, recvtag, HANDLE(comm), POINTER(status))));
@@ -1920,8 +1950,11 @@ int PMPI_Status_set_tag(MPI_Status *status, int tag)
 }
 ALIAS(int, MPI_Status_set_tag, (MPI_Status *status, int tag));
 
-ENTRY(MPI_Test, (MPI_Request *request, int *flag, MPI_Status *status), (request, flag, status),
-      RESULT(banyan_Test(POINTER(request), POINTER(flag), POINTER(status))));
+int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+	return native_Test(request, flag, status);
+}
+ALIAS(int, MPI_Test, (MPI_Request *request, int *flag, MPI_Status *status));
 
 ENTRY(MPI_Test_cancelled, (const MPI_Status *status, int *flag), (status, flag),
       RESULT(banyan_TestCancelled(POINTER(status), POINTER(flag))));
@@ -2109,11 +2142,17 @@ int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *por
 }
 ALIAS(int, MPI_Unpublish_name, (const char *service_name, MPI_Info info, const char *port_name));
 
-ENTRY(MPI_Wait, (MPI_Request *request, MPI_Status *status), (request, status),
-      RESULT(banyan_Wait(POINTER(request), POINTER(status))));
+int PMPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+	return native_Wait(request, status);
+}
+ALIAS(int, MPI_Wait, (MPI_Request *request, MPI_Status *status));
 
-ENTRY(MPI_Waitall, (int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses), (count, array_of_requests, array_of_statuses),
-      RESULT(banyan_Waitall(count, POINTER(array_of_requests), POINTER(array_of_statuses))));
+int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
+{
+	return native_Waitall(count, array_of_requests, array_of_statuses);
+}
+ALIAS(int, MPI_Waitall, (int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses));
 
 ENTRY(MPI_Waitany, (int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status), (count, array_of_requests, indx, status),
       RESULT(banyan_Waitany(count, POINTER(array_of_requests), POINTER(indx), POINTER(status))));

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "banyan.h"
+#include "lane.h"
 #include "signals.h"
 
 int banyan_unusual;
@@ -13,6 +14,7 @@ int banyan_unusual;
 static void in_child(void)
 {
 	banyan_unusual |= BANYAN_FORKED;
+	banyan_lane_close();
 	banyan_signals_in_child();
 }
 

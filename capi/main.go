@@ -33,7 +33,7 @@ import (
 var process = binding.New(binding.Host{Join: joinJob, Flush: flush, Exit: exit, Callbacks: callbacks{}})
 
 func joinJob() (binding.Job, error) {
-	j, err := join.Join(join.Options{})
+	j, err := join.Join(join.Options{Lane: true})
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +45,7 @@ func joinJob() (binding.Job, error) {
 	watchSafepoints(j.Engine)
 	j.Engine.SetInput(stdio{})
 	watchCallSites(j)
+	openLane(j.Engine)
 	return member{j}, nil
 }
 
@@ -66,6 +67,7 @@ func (m member) Engine() *engine.Engine { return m.Job.Engine }
 
 func (m member) Leave() error {
 	forgetTypes()
+	closeLane()
 	return m.Job.Leave()
 }
 

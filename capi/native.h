@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "banyan.h"
+#include "lane.h"
 #include "typesize.h"
 
 static inline double native_Wtime(void)
@@ -98,6 +99,126 @@ static inline int native_Status_set_cancelled(MPI_Status *status, int flag)
 {
 	status->MPI_internal[0] = flag != 0;
 	return MPI_SUCCESS;
+}
+
+// Small messages within a host; see lane.c.
+
+static inline int native_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+	if (banyan_lane_usable() && banyan_lane_send(buf, count, datatype, dest, tag, comm))
+		return MPI_SUCCESS;
+	GUARD(MPI_Send);
+	return RESULT(banyan_Send(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm)));
+}
+
+static inline int native_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+	if (banyan_lane_usable() && banyan_lane_send(buf, count, datatype, dest, tag, comm))
+		return MPI_SUCCESS;
+	GUARD(MPI_Send_c);
+	return RESULT(banyan_Send(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm)));
+}
+
+static inline int native_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+	if (banyan_lane_usable() && banyan_lane_receive(buf, count, datatype, source, tag, comm, status))
+		return MPI_SUCCESS;
+	GUARD(MPI_Recv);
+	return RESULT(banyan_Recv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(status)));
+}
+
+static inline int native_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+	if (banyan_lane_usable() && banyan_lane_receive(buf, count, datatype, source, tag, comm, status))
+		return MPI_SUCCESS;
+	GUARD(MPI_Recv_c);
+	return RESULT(banyan_Recv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(status)));
+}
+
+static inline int native_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	if (banyan_lane_usable() && banyan_lane_send(buf, count, datatype, dest, tag, comm)) {
+		*request = BANYAN_SENT;
+		return MPI_SUCCESS;
+	}
+	GUARD(MPI_Isend);
+	return RESULT(banyan_Isend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
+}
+
+static inline int native_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	if (banyan_lane_usable() && banyan_lane_send(buf, count, datatype, dest, tag, comm)) {
+		*request = BANYAN_SENT;
+		return MPI_SUCCESS;
+	}
+	GUARD(MPI_Isend_c);
+	return RESULT(banyan_Isend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
+}
+
+static inline int native_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+	if (banyan_lane_usable() && banyan_lane_send(sendbuf, sendcount, sendtype, dest, sendtag, comm)) {
+		if (banyan_lane_receive(recvbuf, recvcount, recvtype, source, recvtag, comm, status))
+			return MPI_SUCCESS;
+		dest = MPI_PROC_NULL; // what is sent is sent
+	}
+	GUARD(MPI_Sendrecv);
+	return RESULT(banyan_Sendrecv(POINTER(sendbuf), sendcount, HANDLE(sendtype), dest, sendtag, POINTER(recvbuf), recvcount, HANDLE(recvtype), source, recvtag, HANDLE(comm), POINTER(status)));
+}
+
+static inline int native_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+	if (banyan_lane_usable() && banyan_lane_send(sendbuf, sendcount, sendtype, dest, sendtag, comm)) {
+		if (banyan_lane_receive(recvbuf, recvcount, recvtype, source, recvtag, comm, status))
+			return MPI_SUCCESS;
+		dest = MPI_PROC_NULL; // what is sent is sent
+	}
+	GUARD(MPI_Sendrecv_c);
+	return RESULT(banyan_Sendrecv(POINTER(sendbuf), sendcount, HANDLE(sendtype), dest, sendtag, POINTER(recvbuf), recvcount, HANDLE(recvtype), source, recvtag, HANDLE(comm), POINTER(status)));
+}
+
+static inline int native_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+	if (banyan_lane_usable() && banyan_lane_probe(source, tag, comm, true, status))
+		return MPI_SUCCESS;
+	GUARD(MPI_Probe);
+	return RESULT(banyan_Probe(source, tag, HANDLE(comm), POINTER(status)));
+}
+
+static inline int native_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+	if (banyan_lane_usable() && banyan_lane_probe(source, tag, comm, false, status)) {
+		*flag = 1;
+		return MPI_SUCCESS;
+	}
+	GUARD(MPI_Iprobe);
+	return RESULT(banyan_Iprobe(source, tag, HANDLE(comm), POINTER(flag), POINTER(status)));
+}
+
+static inline int native_Wait(MPI_Request *request, MPI_Status *status)
+{
+	if (*request == BANYAN_SENT && banyan_lane_sent(1, request, status))
+		return MPI_SUCCESS;
+	GUARD(MPI_Wait);
+	return RESULT(banyan_Wait(POINTER(request), POINTER(status)));
+}
+
+static inline int native_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+	if (*request == BANYAN_SENT && banyan_lane_sent(1, request, status)) {
+		*flag = 1;
+		return MPI_SUCCESS;
+	}
+	GUARD(MPI_Test);
+	return RESULT(banyan_Test(POINTER(request), POINTER(flag), POINTER(status)));
+}
+
+static inline int native_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
+{
+	if (count > 0 && array_of_requests[0] == BANYAN_SENT && banyan_lane_sent(count, array_of_requests, array_of_statuses))
+		return MPI_SUCCESS;
+	GUARD(MPI_Waitall);
+	return RESULT(banyan_Waitall(count, POINTER(array_of_requests), POINTER(array_of_statuses)));
 }
 
 // banyan_size is the size of a predefined type, and 0 for types that only Go knows.

@@ -61,19 +61,24 @@ const (
 	// LocalRanks is how many ranks run as goroutines of the one process that "banyan run
 	// --transport inproc" starts. Default: none do. Set by the launcher; read by join.
 	LocalRanks = "BANYAN_LOCAL_RANKS"
+	// Lane is LaneOff if the C library leaves every message to Go. Default: it sends and receives
+	// small ones within a host itself. Set by tests; read by join.
+	Lane = "BANYAN_LANE"
 	// Alone is "1" if a process that has no PMI is a job of one, although another launcher has
 	// started several. Default: join refuses to start such a process. Set by the user, and by
 	// join for the programs that a process of a job starts; read by join. See ReadAlone.
 	Alone = "BANYAN_ALONE"
 )
 
-// Values of Protocol, Acknowledge and Transport.
+// Values of Protocol, Acknowledge, Lane and Transport.
 const (
 	ProtocolParallel = "parallel" // each replica sends to one, and keeps copies for the others
 	ProtocolMirror   = "mirror"   // each replica sends to all
 
 	AcknowledgeTogether = "together" // many with one frame
 	AcknowledgeEach     = "each"     // each with a frame of its own, at once, as in the paper
+
+	LaneOff = "off"
 
 	TransportAuto   = "auto"   // shared memory within a host, TCP between hosts
 	TransportSHM    = "shm"    // shared memory only: a process of another host can't be reached

@@ -46,6 +46,7 @@ import (
 	"banyan/internal/job/pmi"
 	"banyan/internal/proto"
 	"banyan/internal/runtime/engine"
+	"banyan/internal/runtime/lane"
 	"banyan/internal/runtime/process"
 	"banyan/internal/runtime/transport/inproc"
 	"banyan/internal/runtime/transport/mesh"
@@ -63,6 +64,9 @@ type Options struct {
 	// Heard, if set, is called with each event that concerns the process as a whole, before the
 	// job acts on it. It must not wait for anything.
 	Heard func(engine.Event)
+	// Lane says that the C of this process may use the rings, where the job allows it; see
+	// engine.Config.Lane.
+	Lane bool
 }
 
 // Job is this process's part of a job.
@@ -183,6 +187,11 @@ func (j *Job) start() error {
 		return err
 	}
 	cfg.Starved = j.neighbours.starved
+	if j.options.Lane && j.lane && !j.layout.Replicated() {
+		if cfg.Lane, err = lane.New(j.layout.Rank(j.self), j.layout.Ranks()); err != nil {
+			j.log.Debug("no lane", "reason", err)
+		}
+	}
 	j.Engine = engine.New(cfg, j.mesh)
 	return nil
 }

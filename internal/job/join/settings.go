@@ -24,6 +24,7 @@ type settings struct {
 	// within which time a lost host is known as such, where agents with leases decide; or 0
 	leased time.Duration
 	scheme broadcast.Scheme // of all broadcasts, or not named
+	lane   bool             // C may send and receive small messages itself
 }
 
 func readSettings() (s settings, err error) {
@@ -43,6 +44,7 @@ func readSettings() (s settings, err error) {
 		return s, err
 	}
 	s.verify = os.Getenv(env.Verify) == "true"
+	s.lane = os.Getenv(env.Lane) != env.LaneOff
 	if s.mirror, err = readMirror(); err != nil {
 		return s, err
 	}

@@ -85,7 +85,7 @@ func (p *Process) duplicate(function string, h Comm, hints *Info, newcomm *Comm)
 		return code
 	}
 	if code := p.copyAttributes(&parent.attributes, uintptr(h), &c.attributes); code != Success {
-		p.comms.remove(uintptr(*newcomm))
+		p.forget(c)
 		*newcomm = CommNull
 		inner.Free()
 		return p.callbackFailed(parent, function, "copy", code)
@@ -205,7 +205,7 @@ func (p *Process) freeComm(function string, h *Comm) Code {
 	if code := p.deleteAttributes(&c.attributes, uintptr(*h)); code != Success {
 		return p.callbackFailed(c, function, "delete", code)
 	}
-	p.comms.remove(uintptr(*h))
+	p.forget(c)
 	*h = CommNull
 	c.release()
 	return Success

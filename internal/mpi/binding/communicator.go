@@ -70,7 +70,16 @@ func (p *Process) noHandle(c *communicator, function string, class Code, what st
 func (p *Process) adopt(c *communicator) Comm {
 	c.uses.Store(1)
 	c.handle = Comm(p.comms.add(c))
+	if c.handle != 0 {
+		c.comm.Publish(uintptr(c.handle))
+	}
 	return c.handle
+}
+
+// forget ends the handle of a communicator.
+func (p *Process) forget(c *communicator) {
+	c.comm.Withdraw(uintptr(c.handle))
+	p.comms.remove(uintptr(c.handle))
 }
 
 // title names a communicator for messages.

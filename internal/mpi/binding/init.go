@@ -69,7 +69,9 @@ func (p *Process) openWorld() error {
 		c.name.Store(&w.name)
 		c.errhandler.Store(fatal)
 		w.to.Store(c)
+		inner.Publish(uintptr(w.handle))
 	}
+	p.job.Engine().SetSizes((*[256]uint8)(&p.plain))
 	p.describeWorld(p.world.Load().comm.Size())
 	return nil
 }

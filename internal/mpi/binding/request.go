@@ -7,6 +7,7 @@ import (
 
 	"banyan/internal/mpi/comm"
 	"banyan/internal/runtime/engine"
+	"banyan/internal/runtime/lane"
 	"banyan/internal/runtime/process"
 )
 
@@ -77,9 +78,13 @@ type requests struct {
 const (
 	// sentHandle and noProcHandle name the two requests that aren't in the table. The table
 	// never has their indices.
-	sentHandle   Request = (1<<indexBits-1)<<kindBits | kindRequest
+	sentHandle   Request = lane.Sent
 	noProcHandle Request = (1<<indexBits-2)<<kindBits | kindRequest
 )
+
+// C knows the handle of sends that have ended (package lane): this doesn't compile if it isn't the
+// last of the table.
+var _ = [1]bool{}[lane.Sent-((1<<indexBits-1)<<kindBits|kindRequest)]
 
 func (q *requests) init() {
 	q.kind = kindRequest

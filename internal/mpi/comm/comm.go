@@ -104,6 +104,13 @@ func open(eng *engine.Engine, context uint64, group []proto.Rank) (*Comm, error)
 	return c, nil
 }
 
+// Publish makes the communicator known to the C library by its handle there, and Withdraw ends
+// that.
+func (c *Comm) Publish(handle uintptr) { c.eng.SetComm(uint64(handle), c.context, c.group) }
+
+// Withdraw is the end of Publish.
+func (c *Comm) Withdraw(handle uintptr) { c.eng.DropComm(uint64(handle)) }
+
 // Rank is this process's rank in the communicator.
 func (c *Comm) Rank() int { return c.rank }
 

@@ -60,19 +60,26 @@ type Queues struct {
 	token       uint32
 	accompanied int32 // the entry of the last that was alone and isn't any more
 
-	postedLen, unexpectedLen int
+	counts *Counts
 }
 
+// Counts are how many receives are posted and how many messages are unexpected.
+type Counts struct{ Posted, Unexpected int }
+
 // New returns empty queues.
-func New() *Queues {
-	return &Queues{entries: entries{slab: make([]entry, 1)}, lanes: newLanes()}
+func New() *Queues { return NewCounted(&Counts{}) }
+
+// NewCounted returns empty queues that keep their counts where the caller wants them.
+func NewCounted(counts *Counts) *Queues {
+	*counts = Counts{}
+	return &Queues{entries: entries{slab: make([]entry, 1)}, lanes: newLanes(), counts: counts}
 }
 
 // Post matches a receive with the earliest unexpected message that fits and
 // removes that; or else queues the receive, and returns its ticket for Cancel.
 func (q *Queues) Post(e Envelope, token uint32) (unexpectedOrTicket uint32, matched bool) {
-	if q.postedLen|q.unexpectedLen == 0 {
-		q.alone, q.envelope, q.token, q.postedLen = true, e, token, 1
+	if q.counts.Posted|q.counts.Unexpected == 0 {
+		q.alone, q.envelope, q.token, q.counts.Posted = true, e, token, 1
 		return aloneTicket, false
 	}
 	lane := q.lanes.get(e.Context, e.Src)
@@ -80,7 +87,7 @@ func (q *Queues) Post(e Envelope, token uint32) (unexpectedOrTicket uint32, matc
 		return q.takeUnexpected(i), true
 	}
 	if q.alone {
-		q.alone, q.postedLen = false, 0
+		q.alone, q.counts.Posted = false, 0
 		q.accompanied = q.post(q.lanes.get(q.envelope.Context, q.envelope.Src), q.envelope, q.token)
 		lane = q.lanes.get(e.Context, e.Src) // it may have been taken back, as empty
 	}
@@ -96,7 +103,7 @@ func (q *Queues) post(lane int32, e Envelope, token uint32) int32 {
 	i := q.entries.add(entry{envelope: e, token: token, stamp: q.stamp, lane: lane})
 	q.entries.append(&q.lanes.at(lane).posted, i, inLane)
 	q.lanes.context(lane).load++
-	q.postedLen++
+	q.counts.Posted++
 	return i
 }
 
@@ -107,10 +114,10 @@ func (q *Queues) Claim(e Envelope) (posted uint32, matched bool) {
 		if !q.envelope.takes(e) {
 			return 0, false
 		}
-		q.alone, q.postedLen = false, 0
+		q.alone, q.counts.Posted = false, 0
 		return q.token, true
 	}
-	if q.postedLen == 0 {
+	if q.counts.Posted == 0 {
 		return 0, false
 	}
 	lane := q.lanes.get(e.Context, e.Src)
@@ -132,7 +139,7 @@ func (q *Queues) Awaited(e Envelope) (posted uint32, ok bool) {
 	if q.alone {
 		return q.token, q.envelope.takes(e)
 	}
-	if q.postedLen == 0 {
+	if q.counts.Posted == 0 {
 		return 0, false
 	}
 	first := int32(0)
@@ -156,7 +163,7 @@ func (q *Queues) Keep(e Envelope, token uint32) {
 	q.entries.append(&q.lanes.at(lane).unexpected, i, inLane)
 	q.entries.append(&q.lanes.context(lane).unexpected, i, inAll)
 	q.lanes.context(lane).load++
-	q.unexpectedLen++
+	q.counts.Unexpected++
 }
 
 // Probe finds the message that a receive would take, and leaves it.
@@ -185,14 +192,14 @@ func (q *Queues) Cancel(ticket uint32) {
 	case ticket != aloneTicket:
 		q.removePosted(int32(ticket))
 	case q.alone:
-		q.alone, q.postedLen = false, 0
+		q.alone, q.counts.Posted = false, 0
 	default:
 		q.removePosted(q.accompanied)
 	}
 }
 
 // Len is how many receives are posted and how many messages are unexpected.
-func (q *Queues) Len() (posted, unexpected int) { return q.postedLen, q.unexpectedLen }
+func (q *Queues) Len() (posted, unexpected int) { return q.counts.Posted, q.counts.Unexpected }
 
 // EachUnexpected shows the unexpected messages, those of one context in the order of
 // their arrival. visit must not change the queues.
@@ -211,7 +218,7 @@ func (q *Queues) EachUnexpected(visit func(unexpected uint32)) {
 // change the queues.
 func (q *Queues) DropContext(context uint64, visit func(unexpected uint32)) {
 	if q.alone && q.envelope.Context == context {
-		q.alone, q.postedLen = false, 0
+		q.alone, q.counts.Posted = false, 0
 	}
 	whole, ok := q.lanes.find(context, proto.AnyRank)
 	if !ok {
@@ -259,7 +266,7 @@ func (q *Queues) removePosted(i int32) {
 	q.entries.unlink(&q.lanes.at(lane).posted, i, inLane)
 	q.entries.free(i)
 	q.lanes.context(lane).load--
-	q.postedLen--
+	q.counts.Posted--
 }
 
 // takeUnexpected removes a message and returns its token.
@@ -269,6 +276,6 @@ func (q *Queues) takeUnexpected(i int32) (token uint32) {
 	q.entries.unlink(&q.lanes.context(lane).unexpected, i, inAll)
 	q.entries.free(i)
 	q.lanes.context(lane).load--
-	q.unexpectedLen--
+	q.counts.Unexpected--
 	return token
 }

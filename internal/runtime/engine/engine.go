@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"banyan/internal/proto"
+	"banyan/internal/runtime/lane"
 	"banyan/internal/runtime/process"
 	"banyan/internal/runtime/transport"
 )
@@ -58,6 +59,8 @@ type Config struct {
 	Outside func() error
 	// Calls hears what the program calls.
 	Calls Calls
+	// Lane, if set, is memory by which the C of this process uses the rings (lane.go).
+	Lane *lane.Memory
 }
 
 // Engine drives one process.
@@ -70,7 +73,8 @@ type Engine struct {
 	stop    chan struct{}
 	stopped sync.WaitGroup
 
-	mu     sync.Mutex // guards all that follows
+	shared *lane.Memory
+	mu     lane.Lock // guards all that follows
 	p      *process.Process
 	done   func(Handle) bool // p.Done, made once
 	sends  uint64            // messages that the program has sent
@@ -94,6 +98,7 @@ func New(cfg Config, tr transport.Transport) *Engine {
 		events: make(chan Event, 3*cfg.Process.Layout.Procs()+8),
 		stop:   make(chan struct{}),
 	}
+	e.openLane()
 	e.waiting.awake.L = &e.mu
 	e.waiting.rested = make(chan struct{}, 1)
 	e.doze = tr.Wait
@@ -101,7 +106,7 @@ func New(cfg Config, tr transport.Transport) *Engine {
 		e.doze = d.Doze
 	}
 	e.views.more = make(chan struct{})
-	e.p = process.New(cfg.Process, 0, tr, host{e})
+	e.p = process.New(e.cfg.Process, 0, tr, host{e})
 	e.done = e.p.Done
 	if v := e.p.View(); v != nil {
 		e.views.list = append(e.views.list, v)
@@ -124,7 +129,7 @@ func (e *Engine) now() proto.Time { return proto.Time(time.Since(e.start)) }
 func (e *Engine) FramesSent() uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.p.FramesSent
+	return e.p.FramesSent + e.shared.Sent
 }
 
 // Fenced tells whether the other processes hold this one for dead.
@@ -189,6 +194,7 @@ func (e *Engine) Finish() error {
 		e.mu.Unlock()
 		return nil
 	}
+	e.closeLane(lane.Ended)
 	e.p.Finish()
 	var diverged error
 	departed := func() bool {
@@ -221,6 +227,7 @@ func (e *Engine) Close() error {
 		return nil
 	}
 	e.closed = true
+	e.closeLane(lane.Ended)
 	e.p.Close()
 	close(e.stop)
 	e.rouse()

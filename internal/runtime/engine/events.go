@@ -4,6 +4,7 @@ import (
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
 	"banyan/internal/proto/membership"
+	"banyan/internal/runtime/lane"
 	"banyan/internal/runtime/process"
 )
 
@@ -54,8 +55,8 @@ func (h host) put(ev Event) {
 }
 
 func (h host) Died(r detector.Report) { h.put(Event{Kind: Died, Report: r}) }
-func (h host) RankLost(r proto.Rank)  { h.put(Event{Kind: RankLost, Rank: r}) }
-func (h host) Fenced(by proto.Proc)   { h.put(Event{Kind: Fenced, By: by}) }
+func (h host) RankLost(r proto.Rank)  { h.e.closeLane(lane.Lost); h.put(Event{Kind: RankLost, Rank: r}) }
+func (h host) Fenced(by proto.Proc)   { h.e.closeLane(lane.Lost); h.put(Event{Kind: Fenced, By: by}) }
 func (h host) Apart(from proto.Proc)  { h.put(Event{Kind: Apart, By: from}) }
 
 func (h host) Aborted(by proto.Proc, code int) { h.put(Event{Kind: Aborted, By: by, Code: code}) }

@@ -82,7 +82,7 @@ func (e *Engine) linger(idle int) bool {
 		limit, offers = spinsOversubscribed, yieldsOversubscribed
 	}
 	if idle <= limit {
-		if e.waiting.wanted.Load() > 0 {
+		if e.mu.Wanted() {
 			e.mu.Unlock()
 			yield()
 			e.mu.Lock()
@@ -103,15 +103,9 @@ func (e *Engine) linger(idle int) bool {
 	return true
 }
 
-// lock takes the engine's lock. A waiter that spins with the lock sees in wanted that it should
-// give it up.
-func (e *Engine) lock() {
-	if !e.mu.TryLock() {
-		e.waiting.wanted.Add(1)
-		e.mu.Lock()
-		e.waiting.wanted.Add(-1)
-	}
-}
+// lock takes the engine's lock. A waiter that spins with the lock sees that it is wanted, and gives
+// it up.
+func (e *Engine) lock() { e.mu.Lock() }
 
 // yield gives the core to another process that wants it.
 func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -48,6 +48,7 @@ func TestGrudges(t *testing.T) {
 // A thread that polls gives way to another one that wants the lock, even while it spins.
 func TestSpinnerGivesWay(t *testing.T) {
 	e := &Engine{}
+	e.openLane() // it makes the lock
 	e.waiting.awake.L = &e.mu
 	e.mu.Lock()
 	in := make(chan bool)

@@ -2,10 +2,10 @@ package engine
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"banyan/internal/proto"
+	"banyan/internal/runtime/lane"
 )
 
 // waiting is what the engine knows of its threads that wait.
@@ -18,7 +18,6 @@ type waiting struct {
 	sleeperIsProgressThread bool
 	resting                 bool          // the progress thread rests until a wait has ended
 	rested                  chan struct{} // ends its rest
-	wanted                  atomic.Int32  // goroutines that wait for the lock
 }
 
 const (
@@ -55,6 +54,7 @@ func (e *Engine) step() int {
 func (e *Engine) tick() {
 	now := e.now()
 	e.p.At(now)
+	e.reopen()
 	if now < e.p.Deadline() {
 		return
 	}
@@ -196,11 +196,12 @@ func (e *Engine) keep() {
 			return
 		case <-timer.C:
 		}
+		e.shared.Closed.Or(lane.Tick)
 		if !e.mu.TryLock() {
 			continue // the program is in a call
 		}
 		switch {
-		case e.waiting.polls != seen || e.closed:
+		case e.polls() != seen || e.closed:
 		case !e.waiting.sleeping:
 			e.takeOver()
 			timer.Reset(progressTick) // a tick that came meanwhile would find that nobody has polled since
@@ -209,7 +210,7 @@ func (e *Engine) keep() {
 			e.rest()
 			timer.Reset(progressTick)
 		}
-		seen = e.waiting.polls
+		seen = e.polls()
 		e.mu.Unlock()
 	}
 }
@@ -258,11 +259,11 @@ func (e *Engine) takeOver() {
 		if e.waiting.threads > 0 || e.closed {
 			return
 		}
-		mine := e.waiting.polls
+		mine := e.polls()
 		e.waiting.sleeperIsProgressThread = true
 		e.sleep(e.doze, e.untilDeadline())
 		e.waiting.sleeperIsProgressThread = false
-		if e.waiting.threads > 0 || e.waiting.polls != mine {
+		if e.waiting.threads > 0 || e.polls() != mine {
 			return
 		}
 	}

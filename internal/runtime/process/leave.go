@@ -76,12 +76,15 @@ func (p *Process) Fenced() bool { return p.lifecycle.fenced }
 func (p *Process) Departed() bool { return p.lifecycle.finished || p.lifecycle.fenced }
 
 // Goodbye is the last thing that a process sends. It goes to the processes with which this one
-// has ever exchanged a frame: they would take the end of the connection for a death. The other
-// processes hear of the departure from the launcher. If the launcher doesn't tell, and the
-// coordinator of the shutdown barrier dies in the middle of it, they take the silence of those
-// that left for death.
+// has ever exchanged a frame, or could without this package's knowledge (package lane): they would
+// take the end of the connection for a death. The other processes hear of the departure from the
+// launcher. If the launcher doesn't tell, and the coordinator of the shutdown barrier dies in the
+// middle of it, they take the silence of those that left for death.
 func (p *Process) Goodbye() {
-	p.toAll(wire.Header{Kind: wire.KindGoodbye}, func(q proto.Proc) bool { return p.peers[q].contacted })
+	net, _ := p.net.(interface{ Linked(proto.Proc) bool })
+	p.toAll(wire.Header{Kind: wire.KindGoodbye}, func(q proto.Proc) bool {
+		return p.peers[q].contacted || net != nil && net.Linked(q)
+	})
 }
 
 // Close says that the transport is about to go. What is under way never ends, and what is

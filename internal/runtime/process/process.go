@@ -137,6 +137,10 @@ type Config struct {
 	// AckEach has each message acknowledged when it arrives, in a frame of its own, as the paper
 	// has it (acks.go). It is there to measure what that costs.
 	AckEach bool
+	// Counts and Requests, if set, are where matching counts what waits, and the process its
+	// requests.
+	Counts   *match.Counts
+	Requests *int
 
 	skewLimit uint64 // in tests: instead of the constant
 }
@@ -169,6 +173,7 @@ type Process struct {
 	lifecycle lifecycle
 
 	requests   slab[request]
+	unended    *int // how many requests were not taken yet
 	composites composites
 	concurrent bool          // several threads of the program have waited at the same time
 	perturb    *perturbation // nil: the timing is left alone
@@ -196,7 +201,8 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		host:       host,
 		now:        now,
 		replica:    replica.New(replica.Config{Layout: cfg.Layout, Self: cfg.Self, Mirror: cfg.Mirror, MaxSkew: cmp.Or(cfg.skewLimit, skewLimit)}),
-		match:      match.New(),
+		unended:    cmp.Or(cfg.Requests, new(int)),
+		match:      match.NewCounted(cmp.Or(cfg.Counts, &match.Counts{})),
 		contexts:   newContexts(),
 		buffers:    buffers{memory: cfg.Memory},
 		peers:      newPeers(cfg.Layout.Procs()),

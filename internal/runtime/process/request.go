@@ -85,6 +85,7 @@ type request struct {
 
 func (p *Process) newRequest(kind requestKind) (Handle, *request) {
 	h, r := p.requests.take()
+	*p.unended++
 	*r = request{kind: kind, stamp: r.stamp[:0]}
 	return h, r
 }
@@ -123,6 +124,7 @@ func (p *Process) Take(h Handle) (Status, error) {
 	}
 	r.buffer, r.err = nil, nil
 	p.requests.put(h)
+	*p.unended--
 	return s, err
 }
 

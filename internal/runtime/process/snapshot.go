@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -141,7 +142,7 @@ func (p *Process) restoreMessage(m replica.Message, body []byte, r *varint.Reade
 }
 
 func (p *Process) restoreUnexpected(r *varint.Reader) {
-	p.match = match.New() // every message of the log was received, or is in the snapshot
+	p.match = match.NewCounted(cmp.Or(p.cfg.Counts, &match.Counts{})) // every message of the log was received, or is in the snapshot
 	p.receives.arrivals.each(func(ah Handle, a *arrival) { p.dropArrival(ah, a) })
 	for range r.Count() {
 		e := match.Envelope{Context: r.Uint(), Src: proto.Rank(uint32(r.Uint())), Tag: int32(uint32(r.Uint()))}

@@ -197,6 +197,7 @@ func (t *Transport) flush(p *peer) {
 // ring tells by the doorbell.
 func (t *Transport) awaitRoom(p *peer, on bool) {
 	if p.link != nil {
+		p.link.Queue(on)
 		if !on {
 			p.link.Out.Fed()
 		}
@@ -284,8 +285,10 @@ func (t *Transport) hangUp(p *peer) {
 	}
 	if p.link != nil {
 		t.deactivate(p)
-		p.link.Close()
+		link := p.link
 		p.link = nil
+		t.share(p)
+		link.Close()
 	}
 	t.unseal(p)
 	p.inbox.Stop()

@@ -206,6 +206,7 @@ func (t *Transport) live(n news) {
 		t.doorbells.Ring(p.proc) // the peer may have rung before there was a link
 	}
 	t.flush(p)
+	t.share(p)
 }
 
 // tellEnds acts on the news of ends.

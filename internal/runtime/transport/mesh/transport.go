@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -102,9 +103,10 @@ type Transport struct {
 	waiting      int    // of them, those whose queue waits for room in the socket
 	pace         pace
 	rings
-	sink   transport.Sink
-	moved  int
-	closed bool
+	sink    transport.Sink
+	moved   int
+	closed  bool
+	publish func(proto.Proc, unsafe.Pointer) // nil: nobody shares the rings
 
 	vmRead     processRead
 	readMemory func(pid int, dst []byte, address uint64) (int, unix.Errno)
@@ -200,7 +202,7 @@ func (t *Transport) listen(cfg Config) error {
 	t.listeners = append(t.listeners, socket)
 	t.card.Addr = socket.Addr().String()
 	if cfg.Media != Sockets {
-		err := t.share(cfg.N)
+		err := t.openMemory(cfg.N)
 		if err != nil && cfg.Media == SharedMemory {
 			return err
 		}
@@ -212,8 +214,8 @@ func (t *Transport) listen(cfg Config) error {
 	return err
 }
 
-// share opens the unix socket for processes that can share memory with this one.
-func (t *Transport) share(n int) error {
+// openMemory opens the unix socket for processes that can share memory with this one.
+func (t *Transport) openMemory(n int) error {
 	local, err := localID()
 	if err != nil {
 		return err

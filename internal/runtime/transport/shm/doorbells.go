@@ -119,9 +119,9 @@ func (b *Doorbells) Sleep(asleep bool) {
 }
 
 // Rouse says whether the caller has to wake the owner.
-func (b *Doorbells) Rouse() bool {
-	return b.page.asleep.Load() != 0 && b.page.asleep.CompareAndSwap(1, 0)
-}
+func (b *Doorbells) Rouse() bool { return rouse(&b.page.asleep) }
+
+func rouse(asleep *atomic.Uint32) bool { return asleep.Load() != 0 && asleep.CompareAndSwap(1, 0) }
 
 // Revoke announces that data that the owner has exposed to its peers may change. Revoked is how
 // often it did: a peer that reads exposed data compares the number before and after.

@@ -24,8 +24,6 @@ type Own struct {
 type Link struct {
 	Pair
 	doorbells *Doorbells // the peer's
-	alarm     int        // the peer's
-	self      proto.Proc
 }
 
 // Offer makes the rings, and exchanges descriptors with the peer at the other end of a
@@ -82,7 +80,8 @@ func newLink(pair *Pair, own Own, doorbells, alarm int) (*Link, error) {
 		pair.Close()
 		return nil, err
 	}
-	return &Link{Pair: *pair, doorbells: b, alarm: alarm, self: own.Self}, nil
+	pair.bell, pair.bit, pair.asleep, pair.alarm = &b.words[own.Self/64], 1<<(own.Self%64), &b.page.asleep, int32(alarm)
+	return &Link{Pair: *pair, doorbells: b}, nil
 }
 
 func nonBlocking(fd int) bool {
@@ -92,10 +91,13 @@ func nonBlocking(fd int) bool {
 
 // Ring tells the peer that there is something for it, and wakes the peer if it waits.
 func (l *Link) Ring() {
-	l.doorbells.Ring(l.self)
-	if l.doorbells.Rouse() {
+	e := l.Ends
+	if e.bell.Load()&e.bit == 0 {
+		e.bell.Or(e.bit)
+	}
+	if rouse(e.asleep) {
 		one := uint64(1)
-		unix.RawSyscall(unix.SYS_WRITE, uintptr(l.alarm), uintptr(unsafe.Pointer(&one)), 8)
+		unix.RawSyscall(unix.SYS_WRITE, uintptr(e.alarm), uintptr(unsafe.Pointer(&one)), 8)
 	}
 }
 
@@ -104,10 +106,12 @@ func (l *Link) Revoked() uint64 { return l.doorbells.Revoked() }
 
 // Close ends this side of a link. The peer can still read what is in the rings.
 func (l *Link) Close() {
+	if l.Ends == nil {
+		return
+	}
+	closeAll(int(l.alarm))
 	l.Pair.Close()
 	l.doorbells.Close()
-	closeAll(l.alarm)
-	l.alarm = -1
 }
 
 func closeAll(fds ...int) {

@@ -1,12 +1,14 @@
 package shm
 
 import (
+	"sync/atomic"
 	"unsafe"
 )
 
 // The rings of a pair are in one memory: a page of control words, then the data of each ring. A
 // ring's data is mapped twice in a row, so that a record that goes over the end of the ring is in
-// one piece.
+// one piece. Before them all there is a page of the process's own, with its ends of the rings: so
+// the C of the process can use them, too (package lane).
 
 const (
 	minRing = 32 << 10
@@ -27,10 +29,32 @@ func RingSize(procs int) int {
 // Pair is the two rings between two processes, seen by one of them. Its creator
 // writes to the first one.
 type Pair struct {
+	*Ends // nil after Close
+
+	area area
+}
+
+// Ends are a process's ends of both rings, and how it rings the peer.
+type Ends struct {
 	Out Writer
 	In  Reader
 
-	area area
+	bell   *atomic.Uint64 // of the peer's doorbells, that of this process
+	bit    uint64         // in bell
+	asleep *atomic.Uint32 // the peer's
+	alarm  int32          // the peer's
+	queued uint32         // 1: frames wait for room before what comes now
+}
+
+// Queued says what Queue has said last.
+func (e *Ends) Queued() bool { return e.queued != 0 }
+
+// Queue says whether frames wait for room: then C may write none.
+func (e *Ends) Queue(waits bool) {
+	e.queued = 0
+	if waits {
+		e.queued = 1
+	}
 }
 
 // controlSize is the distance in bytes between the control words of two rings.
@@ -69,18 +93,24 @@ func OpenPair(fd int) (*Pair, error) {
 
 // mapRings maps both rings. This process writes to the ring with the number out.
 func (p *Pair) mapRings(fd, ring, out int) (err error) {
-	first, second := pageSize, pageSize+2*ring
-	p.area, err = mapArea(fd, pageSize+4*ring,
-		piece{0, 0, pageSize},
+	first := 2 * pageSize
+	second := first + 2*ring
+	p.area, err = mapArea(fd, second+2*ring,
+		piece{pageSize, 0, pageSize},
 		piece{first, pageSize, ring}, piece{first + ring, pageSize, ring},
 		piece{second, pageSize + ring, ring}, piece{second + ring, pageSize + ring, ring})
 	if err != nil {
 		return err
 	}
+	if err := p.area.own(pageSize); err != nil {
+		p.area.unmap()
+		return err
+	}
+	p.Ends = (*Ends)(p.area.base)
 	half := func(number int) half {
-		at := unsafe.Add(p.area.base, number*controlSize)
+		at := unsafe.Add(p.area.base, pageSize+number*controlSize)
 		return half{
-			data: unsafe.Add(p.area.base, pageSize+number*2*ring), size: uint64(ring),
+			data: unsafe.Add(p.area.base, first+number*2*ring), size: uint64(ring),
 			control: (*control)(at),
 		}
 	}
@@ -92,5 +122,5 @@ func (p *Pair) mapRings(fd, ring, out int) (err error) {
 // Close unmaps the rings. Neither may be used any more.
 func (p *Pair) Close() {
 	p.area.unmap()
-	p.Out, p.In = Writer{}, Reader{}
+	p.Ends = nil
 }

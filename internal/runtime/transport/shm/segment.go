@@ -87,6 +87,14 @@ func mapArea(fd, size int, pieces ...piece) (area, error) {
 	return a, nil
 }
 
+// own makes the first bytes of an area, of which no piece is mapped, memory of this process alone.
+func (a *area) own(bytes int) error {
+	if err := unix.Mprotect(unsafe.Slice((*byte)(a.base), bytes), unix.PROT_READ|unix.PROT_WRITE); err != nil {
+		return fmt.Errorf("shm: memory of this process: %w", err)
+	}
+	return nil
+}
+
 // unmap ends the use of an area; a second time does nothing.
 func (a *area) unmap() {
 	if a.base != nil {

@@ -1,0 +1,30 @@
+package main
+
+/*
+#include "lane.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"banyan/internal/runtime/engine"
+)
+
+//go:generate go run ./generate
+
+// laneEngine is the engine whose lock C takes.
+var laneEngine *engine.Engine
+
+// openLane lets C send and receive small messages, where the job allows it.
+func openLane(e *engine.Engine) {
+	if m := e.Lane(); m != nil {
+		laneEngine = e
+		C.banyan_lane_open(unsafe.Pointer(m))
+	}
+}
+
+func closeLane() { C.banyan_lane_close() }
+
+//export banyan_lane_released
+func banyan_lane_released() { laneEngine.ReleaseLane() }

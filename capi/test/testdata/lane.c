@@ -1,0 +1,302 @@
+// lane KIND SEED PROGRAMS runs random programs of messages, from a seed on, the same whatever way the
+// messages take: in each program all ranks go through the same list of messages, sends those that are its own, in one of several ways, and
+// receives those for it. Each message is checked, and the output has a sum over all of them. KIND is
+// plain, threads (several such programs at the same time), signals (a timer interrupts it), forks
+// (it forks meanwhile) or kill (rank 1 is killed, see killed).
+#include <mpi.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+enum { EVENTS = 400, LATER = 8, LARGEST = 100000, THREADS = 3 };
+
+static uint64_t mix(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15;
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+	x = (x ^ x >> 27) * 0x94d049bb133111eb;
+	return x ^ x >> 31;
+}
+
+struct program {
+	MPI_Comm comms[2];
+	uint64_t seed, sum;
+	int rank, size, messages, forks;
+};
+
+struct event {
+	int from, to, tag, bytes, comm, sends, receives, exchanged;
+	MPI_Request request;
+	char *buffer;
+};
+
+enum { NOW, NOW_ANY_TAG, NOW_ANY_SOURCE, PROBED, POSTED, POSTED_BEFORE, LATER_ON, RECEIVES };
+
+static struct event event(const struct program *p, int k)
+{
+	uint64_t r = mix(p->seed * 1000003 + k);
+	struct event e = {.from = r % p->size, .to = (r >> 8) % (p->size - 1), .tag = k + p->seed % 1024 * 1024, .comm = (r >> 16) % 2, .sends = (r >> 20) % 4, .receives = (r >> 24) % RECEIVES};
+	int sizes[] = {0, 1, 8, 8, 24, 100, 1000, 4000, 4096, 4097, 20000, LARGEST};
+	e.to += e.to >= e.from;
+	e.bytes = sizes[(r >> 32) % 12];
+	if (e.bytes > 4096 && e.receives >= POSTED_BEFORE) // its sender may wait for the receive
+		e.receives = NOW;
+	e.exchanged = e.receives == NOW && e.sends == 0;
+	return e;
+}
+
+static void fill(const struct program *p, int k, char *buffer, int bytes)
+{
+	for (int i = 0; i < bytes; i++)
+		buffer[i] = mix(p->seed + k) + i * 7;
+}
+
+// in is a rank of the world in a communicator: in the second one they are the other way round.
+static int in(const struct program *p, int comm, int rank) { return comm == 1 ? p->size - 1 - rank : rank; }
+
+static void check(struct program *p, int k, struct event *e, const MPI_Status *s)
+{
+	static __thread char want[LARGEST];
+	int count;
+	MPI_Get_count(s, MPI_BYTE, &count);
+	fill(p, k, want, e->bytes);
+	if (s->MPI_SOURCE != in(p, e->comm, e->from) || s->MPI_TAG != e->tag || count != e->bytes || memcmp(want, e->buffer, e->bytes) != 0 || e->buffer[e->bytes] != 0x55) {
+		fprintf(stderr, "seed %lu: message %d of %d bytes from %d: came %d from %d with tag %d\n", (unsigned long)p->seed, k, e->bytes, e->from, count, s->MPI_SOURCE, s->MPI_TAG);
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	}
+	p->sum = mix(p->sum ^ mix(k) ^ s->MPI_SOURCE ^ (uint64_t)count << 32);
+	p->messages++;
+	free(e->buffer);
+	e->buffer = NULL;
+}
+
+static char *room(int bytes)
+{
+	char *b = malloc(bytes + 1);
+	memset(b, 0x55, bytes + 1);
+	return b;
+}
+
+static void send(struct program *p, int k, struct event *e)
+{
+	char *data = malloc(e->bytes + 1);
+	MPI_Request r;
+	int flag = 0;
+	fill(p, k, data, e->bytes);
+	switch (e->sends) {
+	case 0:
+		OK(MPI_Isend(data, e->bytes, MPI_BYTE, in(p, e->comm, e->to), e->tag, p->comms[e->comm], &r));
+		OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+		break;
+	case 1:
+		OK(MPI_Isend(data, e->bytes, MPI_BYTE, in(p, e->comm, e->to), e->tag, p->comms[e->comm], &r));
+		while (!flag)
+			OK(MPI_Test(&r, &flag, MPI_STATUS_IGNORE));
+		break;
+	default:
+		OK(MPI_Send(data, e->bytes, MPI_BYTE, in(p, e->comm, e->to), e->tag, p->comms[e->comm]));
+	}
+	memset(data, 0, e->bytes);
+	free(data);
+}
+
+static void receive(struct program *p, int k, struct event *e, int alone)
+{
+	MPI_Comm comm = p->comms[e->comm];
+	MPI_Status s;
+	int how = e->receives, flag = 0;
+	e->buffer = e->buffer ? e->buffer : room(e->bytes);
+	switch (how == NOW_ANY_TAG && !alone ? NOW : how) {
+	case NOW_ANY_TAG:
+		OK(MPI_Recv(e->buffer, e->bytes, MPI_BYTE, in(p, e->comm, e->from), MPI_ANY_TAG, comm, &s));
+		break;
+	case NOW_ANY_SOURCE:
+		OK(MPI_Recv(e->buffer, e->bytes, MPI_BYTE, MPI_ANY_SOURCE, e->tag, comm, &s));
+		break;
+	case PROBED:
+		while (!flag)
+			OK(MPI_Iprobe(in(p, e->comm, e->from), e->tag, comm, &flag, &s));
+		OK(MPI_Recv(e->buffer, e->bytes, MPI_BYTE, in(p, e->comm, e->from), e->tag, comm, &s));
+		break;
+	case POSTED:
+		OK(MPI_Irecv(e->buffer, e->bytes, MPI_BYTE, in(p, e->comm, e->from), e->tag, comm, &e->request));
+		OK(MPI_Wait(&e->request, &s));
+		break;
+	default:
+		OK(MPI_Recv(e->buffer, e->bytes, MPI_BYTE, in(p, e->comm, e->from), e->tag, comm, &s));
+	}
+	check(p, k, e, &s);
+}
+
+// exchange has two ranks send each other a message at the same time.
+static void exchange(struct program *p, int k, struct event *e)
+{
+	struct event back = *e; // what comes to this rank
+	MPI_Status s;
+	int peer = e->from == p->rank ? e->to : e->from, out = e->from == p->rank ? k : k + EVENTS, in_ = e->from == p->rank ? k + EVENTS : k;
+	char *data = malloc(e->bytes + 1);
+	fill(p, out, data, e->bytes);
+	back.from = peer;
+	back.buffer = room(e->bytes);
+	OK(MPI_Sendrecv(data, e->bytes, MPI_BYTE, in(p, e->comm, peer), e->tag, back.buffer, e->bytes, MPI_BYTE, in(p, e->comm, peer), e->tag, p->comms[e->comm], &s));
+	check(p, in_, &back, &s);
+	free(data);
+}
+
+static void fork_one(struct program *p)
+{
+	pid_t child = fork();
+	if (child == 0) {
+		int x = 0; // the child has no part in the job
+		fclose(stderr);
+		if (MPI_Send(&x, 1, MPI_INT, !p->rank, 1 << 20, MPI_COMM_WORLD) == MPI_SUCCESS)
+			_exit(1);
+		_exit(MPI_Recv(&x, 1, MPI_INT, !p->rank, 1 << 20, MPI_COMM_WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+	}
+	int status = -1;
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
+static void *run(void *arg)
+{
+	struct program *p = arg;
+	struct event *later[EVENTS + LATER] = {0}, *all = calloc(EVENTS, sizeof *all);
+	for (int k = 0; k < EVENTS; k++)
+		all[k] = event(p, k);
+	int waits = 0; // messages that are received later
+	for (int k = 0; k < EVENTS + LATER; k++) {
+		if (k + LATER / 2 < EVENTS) { // post a receive some messages before its own comes
+			struct event *e = &all[k + LATER / 2];
+			if (e->to == p->rank && e->receives == POSTED_BEFORE) {
+				e->buffer = room(e->bytes);
+				OK(MPI_Irecv(e->buffer, e->bytes, MPI_BYTE, in(p, e->comm, e->from), e->tag, p->comms[e->comm], &e->request));
+			}
+		}
+		if (p->forks && k % 100 == 50)
+			fork_one(p);
+		if (later[k]) {
+			waits--;
+			receive(p, later[k] - all, later[k], 0);
+		}
+		if (k >= EVENTS)
+			continue;
+		struct event *e = &all[k];
+		if (e->exchanged) {
+			if (e->from == p->rank || e->to == p->rank)
+				exchange(p, k, e);
+			continue;
+		}
+		if (e->from == p->rank)
+			send(p, k, e);
+		if (e->to != p->rank)
+			continue;
+		MPI_Status s;
+		if (e->receives == LATER_ON) {
+			later[k + LATER] = e;
+			waits++;
+		} else if (e->receives == POSTED_BEFORE && e->request != MPI_REQUEST_NULL && e->buffer) {
+			OK(MPI_Wait(&e->request, &s));
+			check(p, k, e, &s);
+		} else
+			receive(p, k, e, waits == 0);
+	}
+	free(all);
+	return NULL;
+}
+
+static volatile sig_atomic_t interrupts;
+static void interrupt(int signal) { interrupts++; }
+
+// killed: ranks 0 and 2 each exchange numbers with rank 1, which is killed at some moment. From then
+// on their calls fail, and they go on with each other.
+static void killed(int rank, uint64_t seed)
+{
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	int failed = 0;
+	for (long i = 0; rank == 1 || !failed; i++) {
+		long got = -1;
+		for (int other = 0; other < 3; other += 2) {
+			int peer = rank == 1 ? other : 1;
+			if (rank != 1 && other != rank)
+				continue;
+			if (rank != 1 && MPI_Send(&i, 1, MPI_LONG, peer, 0, MPI_COMM_WORLD) != MPI_SUCCESS)
+				failed = 1;
+			else if (MPI_Recv(&got, 1, MPI_LONG, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+				failed = 1;
+			else {
+				CHECK(got == i);
+				if (rank == 1)
+					MPI_Send(&i, 1, MPI_LONG, peer, 0, MPI_COMM_WORLD);
+			}
+		}
+		if (rank == 1 && i == (long)(mix(seed) % 20000)) { // at a number, and at a moment
+			struct itimerval at = {.it_value.tv_usec = 1 + mix(seed + 1) % 500};
+			signal(SIGALRM, SIG_DFL);
+			setitimer(ITIMER_REAL, &at, NULL);
+		}
+	}
+	for (long i = 0; i < 1000; i++) {
+		long got = -1;
+		if (rank == 0)
+			OK(MPI_Send(&i, 1, MPI_LONG, 2, 1, MPI_COMM_WORLD));
+		OK(MPI_Recv(&got, 1, MPI_LONG, 2 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+		if (rank == 2)
+			OK(MPI_Send(&i, 1, MPI_LONG, 0, 1, MPI_COMM_WORLD));
+		CHECK(got == i);
+	}
+	printf("rank %d survives\n", rank);
+}
+
+int main(int argc, char **argv)
+{
+	const char *kind = argv[1];
+	int threads = strcmp(kind, "threads") == 0 ? THREADS : 1, provided;
+	struct program p[THREADS] = {0};
+	pthread_t thread[THREADS];
+	MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+	for (int i = 0; i < threads; i++) {
+		MPI_Comm_rank(MPI_COMM_WORLD, &p[i].rank);
+		MPI_Comm_size(MPI_COMM_WORLD, &p[i].size);
+		p[i].seed = atol(argv[2]) * THREADS + i;
+		p[i].forks = strcmp(kind, "forks") == 0;
+	}
+	if (strcmp(kind, "kill") == 0) {
+		killed(p[0].rank, p[0].seed);
+		return END;
+	}
+	if (strcmp(kind, "signals") == 0) {
+		struct itimerval often = {{0, 300}, {0, 300}};
+		struct sigaction a = {.sa_handler = interrupt, .sa_flags = SA_RESTART};
+		sigaction(SIGALRM, &a, NULL);
+		setitimer(ITIMER_REAL, &often, NULL);
+	}
+	for (int i = 0; i < threads; i++)
+		for (int c = 0; c < 2; c++) {
+			if (c == 0)
+				OK(MPI_Comm_dup(MPI_COMM_WORLD, &p[i].comms[c]));
+			else
+				OK(MPI_Comm_split(MPI_COMM_WORLD, 0, -p[i].rank, &p[i].comms[c]));
+		}
+	if (threads == 1)
+		p[0].comms[0] = MPI_COMM_WORLD;
+	for (long k = 0; k < atol(argv[3]); k++) {
+		for (int i = 1; i < threads; i++)
+			pthread_create(&thread[i], NULL, run, &p[i]);
+		run(&p[0]);
+		for (int i = 1; i < threads; i++)
+			pthread_join(thread[i], NULL);
+		for (int i = 0; i < threads; i++) {
+			printf("rank %d, program %lu: %d messages, sum %016lx\n", p[i].rank, (unsigned long)p[i].seed, p[i].messages, (unsigned long)p[i].sum);
+			p[i].seed += threads;
+		}
+	}
+	return END;
+}

@@ -1,0 +1,120 @@
+package lane
+
+import (
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/match"
+)
+
+// Reasons why the lane is closed, bits of Memory.Closed.
+const (
+	Tick  = 1 << iota // Go is to look at the clock and to poll; then it opens the lane
+	Lost              // a rank is lost, or this process is fenced
+	Ended             // this process leaves the job
+	Never             // the job has no lane
+)
+
+// Sent is the handle of the request of every send that ended within its call.
+const Sent = (1<<20-1)<<4 | 5
+
+// Memory is what Go and C share. C has its fields by a generated header.
+type Memory struct {
+	word   atomic.Uint32 // of the Lock
+	Closed atomic.Uint32 // 0: open
+
+	Counts   match.Counts
+	Requests int    // operations under way in Go
+	Polls    uint64 // receives by C; they count as polls
+	Sent     uint64 // frames sent by C
+
+	self  int32
+	ranks int32
+	spins int32          // looks at a ring in vain before C leaves the wait to Go
+	peers unsafe.Pointer // shm.Ends by rank, nil where there is none
+	sizes [256]uint8     // of the plain predefined types in bytes, by handle from firstType on; 0: none
+	comms [comms]Comm
+}
+
+// Comm is a communicator in C's table.
+type Comm struct {
+	handle  uint64 // 0: none
+	context uint64
+	group   unsafe.Pointer // world ranks by rank, int32; nil: the same
+	size    int32
+	_       int32
+}
+
+const (
+	comms     = 64
+	firstType = 0x200
+	// maxRanks bounds the table of peers: the memory is made before the job's size is checked.
+	maxRanks = 1 << 20
+)
+
+// New makes the memory of a process.
+func New(self proto.Rank, ranks int) (*Memory, error) {
+	if ranks < 1 || ranks > maxRanks {
+		return nil, fmt.Errorf("lane: a job of %d ranks", ranks)
+	}
+	table := unsafe.Sizeof(Memory{})
+	base, err := unix.MmapPtr(-1, 0, nil, table+uintptr(ranks)*unsafe.Sizeof(uintptr(0)),
+		unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	if err != nil {
+		return nil, fmt.Errorf("lane: %w", err)
+	}
+	m := (*Memory)(base)
+	m.self, m.ranks, m.peers = int32(self), int32(ranks), unsafe.Add(base, table)
+	return m, nil
+}
+
+// Private is the memory of a process whose lane is closed for good.
+func Private() *Memory {
+	m := &Memory{}
+	m.Closed.Store(Never)
+	return m
+}
+
+// NewLock makes the lock of the memory. There must be only one.
+func (m *Memory) NewLock() Lock { return NewLock(&m.word) }
+
+// SetSpins says how patient C is.
+func (m *Memory) SetSpins(spins int) { m.spins = int32(spins) }
+
+// SetPeer says where the ends of the rings of a rank are, a shm.Ends; nil: nowhere.
+func (m *Memory) SetPeer(r proto.Rank, ends unsafe.Pointer) {
+	unsafe.Slice((*unsafe.Pointer)(m.peers), m.ranks)[r] = ends
+}
+
+// SetSizes says how large the elements of the plain predefined types are, by handle.
+func (m *Memory) SetSizes(sizes *[256]uint8) { m.sizes = *sizes }
+
+// place is the only place where the table has a handle.
+func (m *Memory) place(handle uint64) *Comm { return &m.comms[(handle^handle>>4)%comms] }
+
+// SetComm makes a communicator known to C, unless its place in the table is taken. group must stay
+// as it is until Drop.
+func (m *Memory) SetComm(handle, context uint64, group []proto.Rank) {
+	c := m.place(handle)
+	if c.handle != 0 {
+		return
+	}
+	*c = Comm{handle: handle, context: context, size: int32(len(group))}
+	for i, r := range group {
+		if int(r) != i {
+			c.group = unsafe.Pointer(unsafe.SliceData(group))
+			break
+		}
+	}
+}
+
+// DropComm takes a communicator out of the table.
+func (m *Memory) DropComm(handle uint64) {
+	if c := m.place(handle); c.handle == handle {
+		*c = Comm{}
+	}
+}
