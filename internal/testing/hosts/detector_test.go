@@ -336,8 +336,8 @@ func TestBadNetwork(t *testing.T) {
 	t.Parallel()
 	n := network(t, 3, 7)
 	s := threeHosts
-	// Three times the defaults, and so is the spike: this machine alone may keep a process from
-	// running for a second (docs/design/decisions/0020-starved-processes.md), and no other host knows.
+	// Three times the defaults, and so is the spike: a busy machine may keep a process from running
+	// for a second, and no other host knows (docs/design/decisions/0020-starved-processes.md).
 	s.rounds, s.period, s.timeout = 60, 300*time.Millisecond, 3*time.Second
 	r := start(t, n, s)
 	all := []int{0, 1, 2}
