@@ -47,15 +47,16 @@ func checkCells(t *rapid.T, typ *Type, old drawn, total int64, want []int64) {
 	}
 }
 
+// drawArray draws an array that the tests' memory holds twice.
 func drawArray(t *rapid.T) (old drawn, sizes []int64, order Order, total int64) {
 	old = draw(t, 1)
-	if len(old.n.entries) == 0 {
-		old = draw(t, 0)
-	}
 	sizes = rapid.SliceOfN(rapid.Int64Range(1, 6), 1, 4).Draw(t, "sizes")
 	total = 1
 	for _, s := range sizes {
 		total *= s
+	}
+	if _, length := old.t.Span(2 * total); len(old.n.entries) == 0 || length > arena/2 {
+		old = draw(t, 0)
 	}
 	return old, sizes, rapid.SampledFrom([]Order{OrderC, OrderFortran}).Draw(t, "order"), total
 }
