@@ -7,13 +7,15 @@ import (
 
 	"banyan/bench/instructions"
 	"banyan/bench/peers"
+	"banyan/internal/job/env"
 )
 
 // Messages are the instructions that sending one message and receiving one take together at one
 // process (see package instructions).
 type Messages struct {
 	Bytes int
-	Alone int // without replicas
+	Alone int // without replicas, and without the lane, which replicated jobs don't have
+	Lane  int // without replicas, as such jobs run
 	// Behind and Ahead are with the parallel protocol: at a replica that is behind the others of
 	// its rank, and at one that is ahead and keeps what it sends for them.
 	Behind, Ahead int
@@ -27,10 +29,13 @@ func CountedSizes() []int { return []int{8, 1024} }
 // are in bin.
 func (b *Bench) Instructions(ctx context.Context, bin string, sizes []int) ([]Messages, error) {
 	ours := peers.Libraries(bin)[0]
+	lane := ours
+	lane.Name = ByLane
+	ours.Env = append(slices.Clone(ours.Env), env.Entry(env.Lane, env.LaneOff))
 	mirror := ours
 	mirror.Name = Mirror.String()
 	mirror.Replicas = slices.Insert(slices.Clone(ours.Replicas), 1, "--protocol", Mirror.String())
-	p, _, err := peers.Build(b.Dir, []peers.Library{ours, mirror})
+	p, _, err := peers.Build(b.Dir, []peers.Library{ours, mirror, lane})
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +51,7 @@ func (b *Bench) Instructions(ctx context.Context, bin string, sizes []int) ([]Me
 			name              string
 		}{
 			{&row.Alone, 0, 1, false, Alone, Behind},
+			{&row.Lane, 2, 1, false, Alone, ByLane},
 			{&row.Behind, 0, b.Replicas, false, Parallel, Behind},
 			{&row.Ahead, 0, b.Replicas, true, Parallel, Ahead},
 			{&row.Mirror, 1, b.Replicas, false, Mirror, Behind},

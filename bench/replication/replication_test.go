@@ -173,7 +173,7 @@ func TestInstructions(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := rows[0]
-	if c.Alone < 500 || c.Behind <= c.Alone || c.Ahead <= c.Behind || c.Mirror <= c.Alone || c.Ahead > 2*c.Alone {
+	if c.Lane < 100 || c.Alone <= c.Lane || c.Behind <= c.Alone || c.Ahead <= c.Behind || c.Mirror <= c.Alone || c.Ahead > 2*c.Alone {
 		t.Errorf("instructions: %+v", c)
 	}
 }

@@ -26,11 +26,12 @@ const (
 
 var sampledParts = []string{PartPingPong, PartApplication, PartTraffic, PartFailover, PartInstructions}
 
-// Names of PartInstructions: a replica that is behind the others of its rank, and one that is ahead
-// and keeps what it sends for them.
+// Names of PartInstructions: a replica that is behind the others of its rank, one that is ahead
+// and keeps what it sends for them, and a process of an unreplicated job that has the lane.
 const (
 	Behind = "behind"
 	Ahead  = "ahead"
+	ByLane = "lane"
 )
 
 // Sample is what one run gave: a row of the CSV from which all figures can be made again.

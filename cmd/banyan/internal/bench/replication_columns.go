@@ -64,6 +64,7 @@ var instructionsColumns = func() []table.Column[replication.Messages] {
 	behind, ahead, mirror := func(r *row) int { return r.Behind }, func(r *row) int { return r.Ahead }, func(r *row) int { return r.Mirror }
 	return []table.Column[row]{
 		table.Col("bytes", func(r *row) any { return r.Bytes }),
+		table.Col("by_lane", func(r *row) any { return r.Lane }),
 		table.Col("not_replicated", func(r *row) any { return r.Alone }),
 		table.Col("parallel_behind", func(r *row) any { return behind(r) }),
 		table.Col("parallel_ahead", func(r *row) any { return ahead(r) }),

@@ -44,7 +44,8 @@ const (
 	Traffic     Part = "traffic"  // frames of a ping-pong
 	Failover    Part = "failover" // from a kill to the next message
 	// Instructions are those of one message sent and one received, counted where nothing is waited
-	// for. Names say of which replica: Behind or Ahead of the others of its rank.
+	// for. Names say of which replica: Behind or Ahead of the others of its rank. An unreplicated
+	// process is Behind, or sends ByLane.
 	Instructions Part = "instructions"
 )
 
@@ -52,6 +53,7 @@ const (
 const (
 	Behind = "behind"
 	Ahead  = "ahead"
+	ByLane = "lane"
 )
 
 // Setting is how it was run.

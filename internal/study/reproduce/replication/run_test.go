@@ -43,7 +43,7 @@ func invented(overhead func(part Part, name string, bytes int, s Setting) float6
 		s     Setting
 		name  string
 		count int
-	}{{Alone, Behind, 3000}, {Parallel, Behind, 3500}, {Parallel, Ahead, 3600}, {Mirror, Behind, 4500}} {
+	}{{Alone, ByLane, 400}, {Alone, Behind, 3000}, {Parallel, Behind, 3500}, {Parallel, Ahead, 3600}, {Mirror, Behind, 4500}} {
 		all = append(all, Measurement{Part: Instructions, Name: x.name, Bytes: 8, Ranks: 2, Replicas: 2, Setting: x.s, Instructions: x.count})
 	}
 	add(Measurement{Part: Failover, Name: "shm", Ranks: 2, Replicas: 2}, 2e-3, Parallel, Mirror)
