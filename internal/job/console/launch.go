@@ -47,8 +47,12 @@ func (f Folder) Launch(name string, command *exec.Cmd) (net.Conn, error) {
 // RemoveLog removes the launcher's log, when it ends in order.
 func (f Folder) RemoveLog(name string) { os.Remove(f.file(name, logSuffix)) }
 
-// LastWords returns and removes what a launcher that has died wrote, if it wrote anything.
+// LastWords returns and removes what a launcher that has died wrote, if it wrote anything. Without
+// a Folder there is nothing: the launcher was on another machine.
 func (f Folder) LastWords(name string) string {
+	if f == "" {
+		return ""
+	}
 	text, err := os.ReadFile(f.file(name, logSuffix))
 	if err != nil {
 		return ""

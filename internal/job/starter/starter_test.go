@@ -45,6 +45,18 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
+// What a step of Slurm says to one that speaks frames comes at once, without a number before it.
+func TestSrunPassesOnBytes(t *testing.T) {
+	argv := Srun().On("h1", "/b/banyan", "attach", "--raw", "30s", "heat-4f2a1c")
+	if !slices.Contains(argv, "--unbuffered") || slices.Contains(argv, "--label") || !slices.Contains(argv, "--nodelist=h1") {
+		t.Errorf("%q", argv)
+	}
+	how, _ := SSH("")
+	if argv := how.On("h1", "/b/banyan", "attach"); slices.Contains(argv, "--unbuffered") || argv[0] != "ssh" {
+		t.Errorf("%q", argv)
+	}
+}
+
 func TestOrder(t *testing.T) {
 	want := Order{Build: "b", Connect: []string{"10.0.0.1:1"}, Dir: "/d", Umask: 0o22, Files: []File{{Path: "./p", Sum: "ab", Mode: 0o755}},
 		Agents: []Agent{{3, "h3"}}, Branch: []Agent{{4, "h4"}}, How: How{Words: []string{"ssh"}, Heads: true}, Self: "/b"}

@@ -80,7 +80,11 @@ func (h How) command(hosts, agent []string, script string) (argv []string) {
 // each other, byte by byte. self is the path of banyan there.
 func (h How) On(host, self string, words ...string) []string {
 	argv := h.command([]string{host}, append([]string{self}, words...), script(self, slices.Clone(words)...))
-	return slices.DeleteFunc(argv, func(word string) bool { return word == "--label" })
+	if argv[0] != "srun" {
+		return argv
+	}
+	argv = slices.DeleteFunc(argv, func(word string) bool { return word == "--label" })
+	return slices.Insert(argv, 1, "--unbuffered") // or Slurm keeps back what isn't a whole line
 }
 
 // label takes the number of a task from the front of a line, as "12: text". It is -1 if there is

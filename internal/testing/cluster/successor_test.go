@@ -230,6 +230,16 @@ func TestBatchJobOutlivesItsHost(t *testing.T) {
 	}
 }
 
+// In such an allocation the launcher alone is killed. The script's banyan run shows the job to its
+// end under the next launcher, and the script goes on with the job's exit code.
+func TestBatchScriptFindsTheNextLauncher(t *testing.T) {
+	log := filepath.Join(shared.Root, "bin", "batch.log")
+	if got, want := batch(t, log, "", killLauncher), undisturbed(t, longer[0].argv)+"code 0\n"; got != want {
+		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
+	}
+	nothingLeft(t)
+}
+
 // batch runs a batch job that writes to a file, has a fault strike when it computes, and returns
 // what it has written when the allocation has ended.
 func batch(t *testing.T, output, flags, words string) string {

@@ -101,6 +101,9 @@ func (v *viewer) follow(folder console.Folder, name string, conn net.Conn) (o co
 		if conn = v.next(folder, name); conn == nil {
 			return o, gone(folder, name)
 		}
+		if words := folder.LastWords(name); words != "" {
+			fmt.Fprintf(os.Stderr, "banyan: the launcher that is gone has said: %s\n", words)
+		}
 	}
 }
 
