@@ -24,6 +24,7 @@ type Agent struct {
 	refused     uint64  // some voter has promised this term
 	campaign    *campaign
 	steward     *writing // nil, unless this agent has won a term
+	holds       bool     // its driver holds what others may need
 	over        bool
 	outcome     Outcome
 
@@ -161,7 +162,7 @@ func (a *Agent) ask(now proto.Time) {
 	needless := !a.hinted && a.lease.needless()
 	a.hinted = false
 	q := a.lease.ask(now, a.cfg.Lease, e, about)
-	m := &Message{Kind: Renew, From: a.cfg.Self, Number: q.number, Incarnation: a.incarnation, At: a.known.at, ID: e.Since}
+	m := &Message{Kind: Renew, From: a.cfg.Self, Number: q.number, Incarnation: a.incarnation, At: a.known.at, ID: e.Since, Holds: a.holds}
 	if a.steward != nil {
 		m.Term = a.steward.term
 	}
@@ -280,6 +281,7 @@ func (a *Agent) Receive(now proto.Time, m *Message, out *[]Action) {
 		answer := a.voter.renew(now, m)
 		answer.Outcome = a.outcomeFor(m.From)
 		a.send(m.From, answer)
+		a.release(now, m)
 	case Grant, Decline:
 		a.answered(now, m)
 	case Prepare:
@@ -338,6 +340,11 @@ func (a *Agent) Ended(now proto.Time, p Place, how int32, out *[]Action) {
 		a.note(a.own[i])
 	}
 }
+
+// Hold says whether the driver holds something that others may need, as output that nobody has
+// taken. As long as it does a drained host doesn't leave. The driver must have said so before it
+// says that the process has Ended, and messages to the steward must arrive in order.
+func (a *Agent) Hold(holds bool) { a.holds = holds }
 
 // note has the steward told of the state of a process.
 func (a *Agent) note(p Place) {

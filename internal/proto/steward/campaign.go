@@ -38,21 +38,26 @@ func (c *campaign) take(from Host, a accepted) {
 // In place of the ledger that a witness names, one will do that the same steward wrote after it. If
 // the difference wasn't durable it might as well have been written now: it is facts, or commands
 // that nobody was given. Otherwise a steward that was cut off in the middle of a version couldn't
-// go on when the other agent, which went on without it, has died.
+// go on when the other agent, which went on without it, has died. But who votes is no fact: the
+// electorate is the one that came with the last version, whatever a later ledger has proposed.
 func (c *campaign) won() *Ledger {
 	if !c.best.electorate.Quorum(func(v Voter) bool { return slices.Contains(c.from, v.Host) }) {
 		return nil
 	}
-	var later *Ledger
+	var best *Ledger
 	for _, l := range c.known {
 		switch {
 		case l.ID == c.best.id:
-			return l
-		case l.ID.Term == c.best.id.Term && l.ID.Number > c.best.id.Number && l.Electorate.Since == c.best.electorate.Since:
-			later = l
+			best = l
+		case l.ID.Term == c.best.id.Term && l.ID.After(c.best.id) && (best == nil || best.ID != c.best.id):
+			best = l
 		}
 	}
-	return later
+	if best != nil && best.Electorate.Since != c.best.electorate.Since {
+		best = best.clone()
+		best.Electorate = *c.best.electorate
+	}
+	return best
 }
 
 // begin begins a campaign, unless one is under way.
@@ -76,13 +81,13 @@ func (a *Agent) canvass(now proto.Time) {
 			a.send(v.Host, &Message{Kind: Prepare, Term: c.term})
 		}
 	})
-	if c.best.electorate.rank(a.cfg.Self, NoHost) < 0 {
-		a.campaign = nil // it doesn't vote any more
-		return
-	}
+	// Only a quorum's promises say who votes: what this agent has accepted itself may be a change
+	// that it proposed when it was cut off, and that nobody has agreed to.
 	if ledger := c.won(); ledger != nil {
 		a.campaign = nil
-		a.takeOver(now, c.term, ledger)
+		if ledger.Electorate.rank(a.cfg.Self, NoHost) >= 0 { // else it doesn't vote any more
+			a.takeOver(now, c.term, ledger)
+		}
 	}
 }
 

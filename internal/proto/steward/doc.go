@@ -45,7 +45,12 @@
 // version is on three agents at least.
 //
 // A new electorate is written under both the former and the new voters, and the next version ends
-// the former ones' vote. A steward changes the electorate only when the present one is durable.
+// the former ones' vote. A steward changes the electorate only when the present one is durable. A
+// witness is told of a change when enough of the new voters have it that keep a ledger.
+//
+// A host that is drained votes no more, and leaves when nothing runs there and its driver holds
+// nothing that others need. If no other host is up it stays and votes: else nobody could write how
+// the job ends.
 //
 // A witness keeps no ledger. So it votes only on the beginning of a term and on electorates, and
 // what it has accepted names the ledger's content. A candidate that hasn't got that content can't

@@ -92,8 +92,14 @@ func (e *Electorate) rank(h, without Host) int {
 
 // Elect chooses the voters among the hosts of a ledger: those that vote already and are up, then
 // others up to most, first from failure domains without a voter, and more senior ones first. If
-// that is an even number the console votes too, or else the witness.
+// that is an even number the console votes too, or else the witness. If no host is up but those
+// that are to leave, they vote: otherwise the electorate would stay what it was, with those that
+// are lost.
 func (l *Ledger) Elect(most int) []Voter {
+	able := Up
+	if !slices.ContainsFunc(l.Hosts, func(x HostEntry) bool { return x.State == Up && !x.Console }) {
+		able = Draining
+	}
 	var voters []Voter
 	domains := map[int32]bool{}
 	add := func(x *HostEntry) {
@@ -111,7 +117,7 @@ func (l *Ledger) Elect(most int) []Voter {
 			if len(voters) == most {
 				break
 			}
-			if x := &l.Hosts[i]; x.State == Up && !x.Console && pass(x) {
+			if x := &l.Hosts[i]; x.State == able && !x.Console && pass(x) {
 				add(x)
 			}
 		}

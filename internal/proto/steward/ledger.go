@@ -12,7 +12,7 @@ type HostState uint8
 // States of a host.
 const (
 	Up       HostState = iota // its agent may hold a lease
-	Draining                  // nothing is started on it, and it doesn't vote
+	Draining                  // nothing is started on it, and it doesn't vote while others are up
 	Lost                      // its incarnation has no lease any more: its processes are dead
 	Left                      // it was drained
 )
@@ -134,15 +134,12 @@ func (l *Ledger) admit(h Host, i proto.Incarnation, domain int32) {
 	l.Hosts = slices.Insert(l.Hosts, at, HostEntry{Host: h, Incarnation: i, Domain: domain})
 }
 
-// leave lets drained hosts go on which nothing runs.
-func (l *Ledger) leave() (changed bool) {
-	for i := range l.Hosts {
-		x := &l.Hosts[i]
-		if x.State == Draining && !slices.ContainsFunc(l.Places, func(p Place) bool { return p.Host == x.Host && p.State != Ended }) {
-			x.State, changed = Left, true
-		}
-	}
-	return changed
+// mayLeave says whether a host is to leave and can: nothing runs there, and it doesn't vote any
+// more. Without those that vote nothing is durable, also not how the job ends: so the last host
+// stays.
+func (l *Ledger) mayLeave(x *HostEntry) bool {
+	return x.State == Draining && !l.Electorate.Includes(x.Host) &&
+		!slices.ContainsFunc(l.Places, func(p Place) bool { return p.Host == x.Host && p.State != Ended })
 }
 
 // NewLedger is the first ledger of a job, with its voters elected. All agents are given it when

@@ -48,6 +48,7 @@ type Message struct {
 	Electorate *Electorate
 	Ledger     *Ledger // Write to and Promise of voters that keep one
 
+	Holds bool   // Renew: the sender's driver holds what others may need
 	About []Host // Renew: how long have you granted these nothing?
 	// Withheld, of Grant, says that the voter grants no lease: the steward can't hear the agent.
 	Withheld bool

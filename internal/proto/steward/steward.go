@@ -42,7 +42,7 @@ func (a *Agent) write(now proto.Time) {
 	s.version(s.latest).Electorate.each(func(v Voter) {
 		n := s.latest
 		if v.Witness {
-			if n = number; !s.votes(n) {
+			if n = number; !s.votes(n) || !s.known(n) {
 				return
 			}
 		}
@@ -69,8 +69,13 @@ func (a *Agent) write(now proto.Time) {
 // wrote takes a voter's confirmation.
 func (a *Agent) wrote(now proto.Time, m *Message) {
 	if s := a.steward; s != nil && m.At.Term == s.term && m.At.Number <= s.latest {
+		withheld := !s.known(s.latest)
 		s.confirm(m.From, m.At.Number)
-		a.settle(now)
+		if withheld && s.known(s.latest) {
+			a.write(now) // it is the witness's turn
+		} else {
+			a.settle(now)
+		}
 	}
 }
 
@@ -205,9 +210,6 @@ func (a *Agent) report(now proto.Time, m *Message) {
 	if p.same(said) && p.Host == m.From && p.HostIncarnation == m.Incarnation && p.State < said.State {
 		l := s.change(now + a.cfg.Gather)
 		l.Places[p.Proc].State, l.Places[p.Proc].How = said.State, said.How
-		if l.leave() {
-			s.flushAt = now
-		}
 	}
 	s.after(Action{Kind: Send, To: m.From, Message: &Message{Kind: Noted, From: a.cfg.Self, Term: s.term, Incarnation: m.Incarnation, Place: said}})
 	a.deliver()
@@ -270,17 +272,26 @@ func (a *Agent) Start(now proto.Time, p proto.Proc, on Host, out *[]Action) bool
 }
 
 // Drain has the acting steward start nothing on a host any more. The host leaves when nothing runs
-// there.
+// there, its driver holds nothing (Hold), and it doesn't vote any more: so the last host never
+// leaves.
 func (a *Agent) Drain(now proto.Time, h Host, out *[]Action) {
 	a.at(now, out)
 	if !a.Leads() {
 		return
 	}
 	if x := a.steward.now().Entry(h); x != nil && x.State == Up {
-		l := a.steward.change(now)
-		l.Entry(h).State = Draining
-		l.leave()
+		a.steward.change(now).Entry(h).State = Draining
 		a.flush(now)
+	}
+}
+
+// release lets a drained host go whose agent says that it holds nothing that others need.
+func (a *Agent) release(now proto.Time, m *Message) {
+	if !a.Leads() || m.Holds {
+		return
+	}
+	if x := a.steward.now().Entry(m.From); x != nil && x.Incarnation == m.Incarnation && a.steward.now().mayLeave(x) {
+		a.steward.change(now).Entry(m.From).State = Left
 	}
 }
 

@@ -1,6 +1,10 @@
 package steward
 
-import "banyan/internal/proto"
+import (
+	"slices"
+
+	"banyan/internal/proto"
+)
 
 // writing is a steward's side of the ledger in its term: which versions it has sent to the voters,
 // and which of them are durable. Version 0 is the ledger with which the term began.
@@ -101,6 +105,17 @@ func (w *writing) flush() {
 // They keep no ledger, so all else must be written by others.
 func (w *writing) votes(number uint64) bool {
 	return number == 0 || w.version(number).Electorate.Since == Version{w.term, number}
+}
+
+// known says whether a witness may be told of a version: enough of the new voters that keep a
+// ledger have it for the change to go on. Otherwise the witness might name what only the dead have.
+func (w *writing) known(number uint64) bool {
+	e := &w.version(number).Electorate
+	votes := func(v Voter) bool { return v.Witness }
+	if !e.Changing() || !slices.ContainsFunc(e.Voters, votes) && !slices.ContainsFunc(e.Former, votes) {
+		return true
+	}
+	return majority(e.Voters, func(v Voter) bool { return v.Witness || w.confirmed(v, number) })
 }
 
 // confirm notes what a voter has written.

@@ -22,10 +22,15 @@ const (
 	EarlyRelease         // what is retained for siblings is dropped too early
 	OwnQuorum            // processes decide by a quorum of their own, beside that of the agents
 	KeptByOne            // what a rank has printed is kept by the agent of one replica only
+	Untold               // agents don't tell a new steward what their processes have said to the one before
+	SentOnce             // agents don't send a new console again what the one before may not have shown
+	Unasked              // a process is retired before its donor has given a sign of life
+	LeftWithOutput       // a drained host leaves with output that nobody has taken
 	bugs
 )
 
-var bugNames = [...]string{"none", "certain death by refusal", "forgotten lease", "old term", "no offsets", "shared host", "early release", "own quorum", "kept by one"}
+var bugNames = [...]string{"none", "certain death by refusal", "forgotten lease", "old term", "no offsets", "shared host", "early release", "own quorum", "kept by one",
+	"untold", "sent once", "unasked", "left with output"}
 
 func (b Bug) String() string { return bugNames[b] }
 

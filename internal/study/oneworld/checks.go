@@ -124,6 +124,20 @@ func (w *world) declaredLost(d *lead, rank proto.Rank) {
 	}
 }
 
+// retired checks that a process which has to leave a drained host isn't the last of its rank:
+// another replica lived when the steward asked whether it does.
+func (w *world) retired(d *lead, p proto.Proc) {
+	rank := w.layout.Rank(p)
+	for k := range w.layout.Degree(rank) {
+		for _, r := range w.slots[w.layout.Proc(rank, k)] {
+			if r.self != p && r.committed && (r.acts() || r.endedAt >= d.askedAt) {
+				return
+			}
+		}
+	}
+	w.fail("%v is retired, and no other replica of %v lived when the steward asked", p, rank)
+}
+
 // outcome notes the end of an agent.
 func (w *world) outcome(h *host, o steward.Outcome) {
 	w.outcomes = append(w.outcomes, o)
@@ -196,7 +210,7 @@ func (w *world) final() {
 		}
 	default:
 		for _, h := range w.hosts {
-			if h.agent != nil && !h.dead && !h.agentDead && w.couldLead(h) {
+			if h.agent != nil && !h.dead && !h.agentDead && h.agent.Outcome().Reason != steward.Drained && w.couldLead(h) {
 				w.fail("no majority, they say, and host %d reaches one", h.id)
 			}
 		}

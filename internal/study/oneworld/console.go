@@ -1,6 +1,7 @@
 package oneworld
 
 import (
+	"slices"
 	"strings"
 
 	"banyan/internal/job/recovery"
@@ -22,6 +23,7 @@ type tap struct {
 	ended    bool
 	complete bool // the process left in order: this is all there is
 	closed   bool // the console has been told of the end
+	known    bool // and has acknowledged it
 }
 
 // console is the party that shows output.
@@ -173,7 +175,7 @@ func (w *world) acknowledge() {
 			continue
 		}
 		w.tell(c.on, h, func() {
-			h.forget(have)
+			h.forget(have, whole)
 			if h.lead != nil {
 				h.lead.complete(whole)
 			}
@@ -182,13 +184,19 @@ func (w *world) acknowledge() {
 }
 
 // forget drops output that the console has.
-func (h *host) forget(have []int) {
+func (h *host) forget(have []int, whole []bool) {
 	for _, t := range h.taps {
+		t.known = t.known || whole[h.w.layout.Rank(t.r.self)]
 		n := have[h.w.layout.Rank(t.r.self)] - t.from
 		if n = min(max(n, 0), t.sent); n > 0 {
 			t.from, t.text, t.sent = t.from+n, t.text[n:], t.sent-n
 		}
 	}
+}
+
+// holdsOutput says whether an agent has output that no console has acknowledged.
+func (h *host) holdsOutput() bool {
+	return slices.ContainsFunc(h.taps, func(t *tap) bool { return t.text != "" || t.complete && !t.known })
 }
 
 // attach begins a console on a host.
@@ -214,8 +222,10 @@ func (h *host) greeted(number int) {
 	if h.w.console.number != number {
 		return
 	}
-	for _, t := range h.taps {
-		t.sent, t.closed = 0, false
+	if h.w.bug != SentOnce {
+		for _, t := range h.taps {
+			t.sent, t.closed = 0, false
+		}
 	}
 	h.sendOutput()
 }

@@ -27,6 +27,7 @@
 //   - The driver of the acting steward (lead.go) and the conversation between it, agents and
 //     processes: deaths that are told, suspicions, commands with a term, the steps of a recovery.
 //     This is as the launcher does it today, and as decision 40 wants it where the steward moves.
+//   - Drains: the lead has the processes of a drained host retired one by one. Hosts aren't added.
 //   - Output (console.go): by rank and offset. An agent keeps what isn't acknowledged. A console
 //     that is attached goes on behind what was shown. There is no input.
 //
@@ -37,7 +38,7 @@
 // that may act; no process starts while another incarnation of it may act, or beside a replica of
 // its rank; a process that a view calls dead is; live processes agree on views; no process leaves
 // in order while another one that may act isn't through; a rank that is declared lost has no live
-// replica.
+// replica; a process of a drained host is retired only if another replica lived when it was asked.
 //
 // At the end: every agent has ended within 150 s, and no process is left; the output is whole if
 // the job ended well; some rank was lost if it ended with 1; and if no steward ended it, no agent

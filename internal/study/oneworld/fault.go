@@ -26,12 +26,15 @@ const (
 	Flap                  // as Cut, in turns of 700 ms
 	Lossy                 // packets from and to Host are lost and sent again
 	KillConsole           // another one is attached later
+	KillSteward           // the agent that leads
+	KillBoth              // the console and the steward
+	DrainHost             // a host is to leave
 	faultKinds
 )
 
 func (k FaultKind) String() string {
 	return [...]string{"kill process", "stop process", "kill agent", "stop agent", "power cut", "stop host", "link down", "cut", "reject",
-		"one-way loss", "flapping", "lossy", "kill console"}[k]
+		"one-way loss", "flapping", "lossy", "kill console", "kill steward", "kill console and steward", "drain"}[k]
 }
 
 // Fault is something that goes wrong at a time. Until is proto.Never if it lasts.
@@ -50,12 +53,12 @@ func (f Fault) String() string {
 		s += fmt.Sprintf(" %d", f.Proc)
 	case Cut, Reject, OneWay, Flap:
 		s += fmt.Sprintf(" between %v and %v", hostsIn(f.Side), hostsIn(f.Against))
-	case KillConsole:
+	case KillConsole, KillSteward, KillBoth:
 	default:
 		s += fmt.Sprintf(" of host %d", f.Host)
 	}
 	switch {
-	case f.Kind == KillProcess || f.Kind == KillAgent || f.Kind == KillHost || f.Kind == KillConsole:
+	case f.Kind == KillProcess || f.Kind == KillAgent || f.Kind == KillHost || f.Kind >= KillConsole:
 	case f.Until == proto.Never:
 		s += ", for good"
 	default:
@@ -126,14 +129,7 @@ func (w *world) strike(f *Fault) {
 			}
 		}
 	case KillAgent:
-		if h.agent != nil && !h.dead && !h.agentDead {
-			h.killAll()
-			h.agentDead = true
-			h.lead = nil
-			if w.console.on == h {
-				w.consoleLost()
-			}
-		}
+		w.killAgent(h)
 	case StopAgent:
 		h.agentGo.until = max(h.agentGo.until, f.Until)
 		w.at(h.agentGo.until, func() { h.kernelDo(func() { h.agentGo.goOn(w.now) }) })
@@ -142,6 +138,9 @@ func (w *world) strike(f *Fault) {
 			break
 		}
 		h.dead, h.lead = true, nil
+		for _, r := range h.ranks {
+			r.endedAt = w.now
+		}
 		h.ranks = nil
 		if w.console.on == h {
 			w.consoleLost()
@@ -150,6 +149,40 @@ func (w *world) strike(f *Fault) {
 		h.actor.until = max(h.actor.until, f.Until)
 		w.at(h.actor.until, func() { h.resume() })
 	case KillConsole:
+		w.consoleLost()
+	case KillSteward, KillBoth:
+		if f.Kind == KillBoth {
+			w.consoleLost()
+		}
+		if h := w.steward(); h != nil {
+			w.killAgent(h)
+		}
+	case DrainHost:
+		if by := w.steward(); by != nil && h.agent != nil {
+			by.agentDo(func() { by.call(func(now proto.Time, out *[]steward.Action) { by.agent.Drain(now, h.id, out) }) })
+		}
+	}
+}
+
+// steward is the host of the acting steward of the last term, nil if none acts.
+func (w *world) steward() (last *host) {
+	for _, h := range w.hosts {
+		if h.lead != nil && (last == nil || h.lead.term > last.lead.term) {
+			last = h
+		}
+	}
+	return last
+}
+
+// killAgent kills an agent, and its processes die with it.
+func (w *world) killAgent(h *host) {
+	if h.agent == nil || h.dead || h.agentDead {
+		return
+	}
+	h.killAll()
+	h.agentDead = true
+	h.lead = nil
+	if w.console.on == h {
 		w.consoleLost()
 	}
 }

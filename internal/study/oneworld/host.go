@@ -44,7 +44,7 @@ type host struct {
 // record is what an agent remembers of a process, for a steward that takes over.
 type record struct {
 	r         *rank
-	said      []saying // but suspicions
+	said      []saying // what holds until it ends
 	ended     bool
 	finalized bool
 }
@@ -67,6 +67,7 @@ const (
 	donate
 	marked
 	noted
+	ask // whether it lives
 )
 
 // clock is the host's CLOCK_BOOTTIME.
@@ -125,6 +126,7 @@ func (h *host) call(f func(now proto.Time, out *[]steward.Action)) {
 	if h.agent == nil {
 		return
 	}
+	h.agent.Hold(h.holdsOutput() && h.w.bug != LeftWithOutput)
 	var out []steward.Action
 	f(h.clock(), &out)
 	h.carryOut(out)
@@ -189,6 +191,9 @@ func (h *host) carryOut(out []steward.Action) {
 			h.killAll()
 			h.over = true
 			w.outcome(h, a.Outcome)
+			if a.Outcome.Reason == steward.Drained && w.console.on == h {
+				w.consoleLost()
+			}
 		}
 	}
 }
@@ -261,7 +266,7 @@ const sigkill int32 = 9 << 8
 // ended is the end of a process: the kernel closes its connections, its agent reaps it.
 func (h *host) ended(r *rank, status int32) {
 	w := h.w
-	r.dead = true
+	r.dead, r.endedAt = true, w.now
 	h.ranks = slices.DeleteFunc(h.ranks, func(x *rank) bool { return x == r })
 	if status != 0 {
 		r.log("ends: status %d", status)
@@ -310,7 +315,7 @@ func (h *host) said(r *rank, s saying) {
 	switch s.kind {
 	case finalized:
 		rec.finalized = true
-	case suspect:
+	case here:
 	default:
 		rec.said = append(rec.said, s)
 	}
@@ -334,6 +339,9 @@ func (h *host) report(r *rank, s saying) {
 
 // retell tells a new steward all that it must know of this agent's processes.
 func (h *host) retell() {
+	if h.w.bug == Untold {
+		return
+	}
 	for _, rec := range h.records {
 		if rec.ended || rec.r.dead {
 			continue
@@ -362,7 +370,7 @@ func (h *host) told(term uint64, t tiding) {
 			h.incarnations[t.proc], h.gone[t.proc] = t.incarnation, false
 		}
 	}
-	if !slices.Contains(h.tidings, t) || t.kind == donate || t.kind == marked {
+	if !slices.Contains(h.tidings, t) || t.kind == donate || t.kind == marked || t.kind == ask {
 		h.tidings = append(h.tidings, t)
 		for _, r := range h.ranks {
 			if r.started {

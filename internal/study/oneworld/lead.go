@@ -1,6 +1,8 @@
 package oneworld
 
 import (
+	"slices"
+
 	"banyan/internal/job/placement"
 	"banyan/internal/job/recovery"
 	"banyan/internal/proto"
@@ -23,6 +25,7 @@ type lead struct {
 	endBy     proto.Time // all output is there: the job ends then, also if processes are left
 	leaving   bool       // a process has finished: nothing is replaced any more
 	busy      bool       // within carry
+	askedAt   proto.Time // when a donor was asked last whether it lives
 	delivered []bool
 }
 
@@ -138,8 +141,15 @@ func (d *lead) next() {
 			d.kill(proto.Proc(i), s.last.Incarnation)
 		}
 	}
+	d.drain()
 	d.end()
 	if d.over || d.h.agent.Ledger() == nil {
+		return
+	}
+	// A replacement from an earlier term may become a replica yet. There is one at a time: two that
+	// come at once don't know of each other.
+	if d.m.Current() == nil && slices.ContainsFunc(d.slots, func(s slotState) bool { return s.unproven && s.last.State != steward.Ended }) {
+		d.wake()
 		return
 	}
 	d.do(func(now proto.Time, out *[]recovery.Action) {
@@ -171,10 +181,23 @@ func (d *lead) donates(p proto.Proc) bool {
 	return s.last.State == steward.Running && !s.fenced && !s.unproven
 }
 
+// drain has the processes of hosts leave that are to.
+func (d *lead) drain() {
+	l := d.h.agent.Ledger()
+	if l == nil {
+		return
+	}
+	for _, p := range l.Places {
+		if p.State == steward.Running && l.Entry(p.Host).State == steward.Draining {
+			d.m.Leave(recovery.Process{Proc: p.Proc, Incarnation: p.Incarnation})
+		}
+	}
+}
+
 // home is the host for a replacement of a process.
 func (d *lead) home(p proto.Proc) (steward.Host, bool) {
 	l := d.h.agent.Ledger()
-	if l == nil || d.slots[p].last.State != steward.Ended {
+	if l == nil || d.slots[p].last.State != steward.Ended && l.Entry(d.slots[p].last.Host).State != steward.Draining {
 		return 0, false
 	}
 	now := placement.Running{At: make([]int, len(d.slots)), Last: make([]int, len(d.slots)), Alive: make([]bool, len(d.w.hosts))}
@@ -183,7 +206,7 @@ func (d *lead) home(p proto.Proc) (steward.Host, bool) {
 	}
 	for i, q := range l.Places {
 		now.At[i], now.Last[i] = -1, int(q.Host)
-		if q.State != steward.Ended {
+		if q.State != steward.Ended && q.Proc != p {
 			now.At[i] = int(q.Host)
 		}
 	}
@@ -232,6 +255,17 @@ func (d *lead) carry(out []recovery.Action) {
 		case recovery.Fill:
 			s := &d.slots[a.Attempt.Proc]
 			s.filled, s.unproven = a.Attempt.Incarnation, false
+		case recovery.Ask:
+			d.askedAt = d.w.now
+			d.tellAll(tiding{kind: ask, to: a.To.Proc, toIncarnation: a.To.Incarnation})
+			if d.w.bug == Unasked {
+				d.m.Heard(a.To)
+			}
+		case recovery.Retire:
+			d.h.logf("%v.%d is retired", a.To.Proc, a.To.Incarnation)
+			d.w.retired(d, a.To.Proc)
+			d.slots[a.To.Proc].fenced = true
+			d.kill(a.To.Proc, a.To.Incarnation)
 		case recovery.Dismiss:
 			d.dismiss(a.Attempt, &more)
 		case recovery.AnnounceDeath:
@@ -323,6 +357,8 @@ func (d *lead) heard(p proto.Proc, incarnation proto.Incarnation, s saying) {
 		d.do(func(now proto.Time, out *[]recovery.Action) { d.m.Fail(by, s.text, recovery.Replacement, out) })
 	case finalized:
 		d.leaving = true
+	case here:
+		d.m.Heard(by)
 	case lostRank:
 		if slot.wrongBy == 0 {
 			slot.wrongBy = d.w.now + verdictLimit

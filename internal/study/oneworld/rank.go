@@ -26,6 +26,7 @@ type rank struct {
 	owed        []loan
 	started     bool              // it is through with its start: others reach it
 	dead        bool              // it has ended
+	endedAt     proto.Time        // or its host has
 	left        bool              // in order
 	hearsay     []detector.Report // of deaths, that the steward may not know
 	committed   bool              // it is a replica
@@ -295,10 +296,11 @@ const (
 	suspect
 	finalized
 	lostRank
+	here
 )
 
 func (k sayingKind) String() string {
-	return [...]string{"arrived", "healable", "mark", "committed", "healed", "heal failed", "suspect", "finalized", "rank lost"}[k]
+	return [...]string{"arrived", "healable", "mark", "committed", "healed", "heal failed", "suspect", "finalized", "rank lost", "here"}[k]
 }
 
 // say puts a message on the lifeline.
@@ -313,7 +315,7 @@ func (r *rank) hear(t tiding) {
 		r.act(func() {
 			r.call(func() {
 				switch {
-				case t.kind == donate || t.kind == marked || t.kind == noted:
+				case t.kind == donate || t.kind == marked || t.kind == noted || t.kind == ask:
 					if t.to != r.self || t.toIncarnation != r.incarnation {
 						return
 					}
@@ -335,6 +337,8 @@ func (r *rank) hear(t tiding) {
 					r.p.Marked(t.proc, t.incarnation, 0)
 				case noted:
 					r.p.Noted(0)
+				case ask:
+					r.say(saying{kind: here})
 				}
 			})
 		})

@@ -72,5 +72,8 @@ func (s Settings) draw() job {
 	j.apart, j.witness, j.mirror = rng.IntN(2) == 0, rng.IntN(3) == 0, rng.IntN(6) == 0
 	j.setUp = rng.IntN(3)
 	j.compute = []proto.Time{2 * ms, 30 * ms, 200 * ms}[rng.IntN(3)]
+	if rng.IntN(12) == 0 && s.Hosts == 0 && s.Replicas <= 2 { // two hosts with a witness
+		j.Hosts, j.Replicas, j.spares, j.apart, j.witness = 2, 2, 0, false, true
+	}
 	return j
 }
