@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -47,9 +48,9 @@ func (f Folder) Launch(name string, command *exec.Cmd) (net.Conn, error) {
 // RemoveLog removes the launcher's log, when it ends in order.
 func (f Folder) RemoveLog(name string) { os.Remove(f.file(name, logSuffix)) }
 
-// LastWords returns and removes what a launcher that has died wrote, if it wrote anything. Without
-// a Folder there is nothing: the launcher was on another machine.
-func (f Folder) LastWords(name string) string {
+// LastWords returns what a launcher that has died wrote, if it wrote anything, and removes it, if
+// it is shown. Without a Folder there is nothing: the launcher was on another machine.
+func (f Folder) LastWords(name string, shown bool) string {
 	if f == "" {
 		return ""
 	}
@@ -57,8 +58,21 @@ func (f Folder) LastWords(name string) string {
 	if err != nil {
 		return ""
 	}
-	f.RemoveLog(name)
+	if shown {
+		f.RemoveLog(name)
+	}
 	return strings.TrimSpace(string(text))
+}
+
+// LeaveWord leaves a line as the last words about a job whose processes on this host have ended,
+// with no launcher to say so.
+func (f Folder) LeaveWord(name, line string) error {
+	log, err := os.OpenFile(f.file(name, logSuffix), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(log, line)
+	return errors.Join(err, log.Close())
 }
 
 // FirstConsole is the connection of the first console, in a launcher.

@@ -19,6 +19,8 @@ type charter struct {
 	Ledger *steward.Ledger
 	Ports  map[steward.Host]wire.Ports
 	Files  string // the job's directory if the ledger's witness is files; else empty
+	Job    string // its name
+	Error  string // the file of its messages; empty: none
 }
 
 // additions are agents that have come later.

@@ -11,6 +11,8 @@
 //     process of its own for the launcher, and ends that if it doesn't lead any more: so a launcher
 //     whose term is over does nothing, and the agent's processes go on.
 //   - [Successor] is that process's part. It has hosts take part that are added (joiners.go).
+//   - A [Parting] is what an agent leaves whose lease from the voters has ended. Its parent says
+//     it, after the agent's end.
 //
 // # Voters
 //

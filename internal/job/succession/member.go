@@ -30,6 +30,7 @@ const (
 type Member struct {
 	key    secure.Key
 	extend func(until proto.Time)
+	leave  func(Parting)
 	next   chan remote.Successor
 
 	agents   *driver.Listener
@@ -46,12 +47,15 @@ type Member struct {
 	overAt   proto.Time // when the job is over; 0: it isn't
 	followed remote.Successor
 	leading  *leading // nil: it doesn't lead
+	failing  bool     // it led, and its launcher has failed
+	parting  Parting  // what it will say
 }
 
 // NewMember makes the part of an agent. extend is told when this process must be dead, and its
-// processes with it.
-func NewMember(key secure.Key, extend func(until proto.Time)) *Member {
-	return &Member{key: key, extend: extend, next: make(chan remote.Successor, 1)}
+// processes with it. leave is told what is to be said when they are, if the voters' lease ends: it
+// must return at once.
+func NewMember(key secure.Key, extend func(until proto.Time), leave func(Parting)) *Member {
+	return &Member{key: key, extend: extend, leave: leave, next: make(chan remote.Successor, 1)}
 }
 
 // Close ends it, with the launcher that it has started.
@@ -101,7 +105,7 @@ func (m *Member) Begin(words []byte, joined func(remote.Lease)) error {
 	}
 	m.mu.Lock() // the driver calls from its own goroutine
 	defer m.mu.Unlock()
-	m.joined, m.ports = joined, c.Ports
+	m.joined, m.ports, m.parting = joined, c.Ports, parting(c.Job, c.Error)
 	d := driver.Config{Machine: machine(c.Self, c.Domain, c.Voters), First: c.Ledger, Key: m.key, Addresses: agentPorts(c.Ports), Party: m}
 	if c.Files != "" {
 		m.files = driver.OpenDirectory(c.Files, m.key)
@@ -142,7 +146,12 @@ func (m *Member) Held() bool {
 	if m.overAt != 0 {
 		return now < m.overAt+linger && now+early < m.until
 	}
-	return now+early < m.until && (m.killed == 0 || now < m.killed+overPause)
+	held := now+early < m.until && (m.killed == 0 || now < m.killed+overPause)
+	if !held && !m.failing && m.parting.Job != "" {
+		m.leave(m.parting) // before the kernel ends this process
+		m.parting = Parting{}
+	}
+	return held
 }
 
 // Extend implements driver.Party.
@@ -207,6 +216,9 @@ func (m *Member) Lead(term uint64, l *steward.Ledger) {
 // failed ends this agent because its launcher has failed: another one leads then.
 func (m *Member) failed(err error) {
 	slog.Debug("succession: the launcher has failed", "err", err)
+	m.mu.Lock()
+	m.failing = true
+	m.mu.Unlock()
 	m.Kill()
 }
 
@@ -235,6 +247,9 @@ func (m *Member) Over(how steward.Outcome) {
 	slog.Debug("succession: over", "why", how.Reason)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if how.Reason != steward.NoMajority {
+		m.parting = Parting{}
+	}
 	if how.Reason == steward.Finished {
 		m.overAt = deadline.Now()
 		m.leading.say(word{Over: true})

@@ -189,7 +189,8 @@ func (o *Owner) open() error {
 func (o *Owner) charter(h steward.Host) []byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return encode(charter{Self: h, Domain: o.fleet.Domains().Of(o.remotes[h]), Voters: o.voters, Ledger: o.first, Ports: maps.Clone(o.ports), Files: o.path()})
+	return encode(charter{Self: h, Domain: o.fleet.Domains().Of(o.remotes[h]), Voters: o.voters, Ledger: o.first, Ports: maps.Clone(o.ports), Files: o.path(),
+		Job: o.will.Info.Name, Error: o.will.Error})
 }
 
 // arrivals has hosts take part that are added, before the launcher hears of them.

@@ -46,6 +46,9 @@ func TestJobOutlivesItsLauncher(t *testing.T) {
 		{"killed, and the machine of the next lost", []string{killLauncher, cutNext}, false},
 		{"three killed", []string{killLauncher, killNext, killNext}, false},
 		{"killed together with a host", []string{"power 1 & " + killLauncher + "; wait"}, true},
+		// Both fall silent at once. All three that are left of five voters must agree then.
+		{"its machine lost together with a host", []string{"drop 0,1,2,3 c; power 1 & " + killLauncher + "; wait"}, false},
+		{"its machine lost together with the host of the next", []string{"drop 0,1,2,3 c; power 0 & " + killLauncher + "; wait"}, false},
 		// Host 0 would have been the next to lead.
 		{"killed together with the host of the next", []string{"power 0 & " + killLauncher + "; wait"}, false},
 	} {
@@ -55,6 +58,31 @@ func TestJobOutlivesItsLauncher(t *testing.T) {
 			}
 			outlive(t, f.words)
 		})
+	}
+}
+
+// The launcher's machine is one of four that vote, and is lost together with another one: the two
+// that are left are no majority. All processes end, and each host says why: in the file of the
+// job's messages, and to those who attach there.
+func TestNoMajoritySaysSo(t *testing.T) {
+	messages := filepath.Join(shared.Root, "bin", "successor.err")
+	defer os.Remove(messages)
+	defer os.Remove(messages + ".banyan")
+	d := startOnHost(t, []string{"--host", "h0:2,h1:2,h2:2,h3:2", "--replicas", "2", "--error", messages}, heat)
+	shared.Fault(t, "power 0,1")
+	processesEnd(t)
+	for _, h := range []string{"h2", "h3"} {
+		until(t, h+" says why", func() bool {
+			text, err := os.ReadFile(messages)
+			return err == nil && strings.Contains(string(text), "banyan: "+h+" couldn't reach most of the machines that vote")
+		})
+		out, err := shared.Script(t.Context(), "on", h[1:], "bin/banyan", "attach").CombinedOutput()
+		if err == nil || !strings.Contains(string(out), h+" couldn't reach most of the machines that vote") {
+			t.Errorf("attach on %s: %v\n%s", h, err, out)
+		}
+	}
+	if text, err := os.ReadFile(d.path); err == nil && strings.Contains(string(text), "completed") {
+		t.Errorf("the report says %s", text)
 	}
 }
 
@@ -126,6 +154,12 @@ func (d *detached) lead(besides string) (host string) {
 // end waits for the report.
 func (d *detached) end() (r succeeded) {
 	d.t.Helper()
+	defer func() {
+		if r.Outcome == "" { // a job that is slow, one that hangs, and one that has ended differ
+			out := d.read()
+			d.t.Logf("it has printed %d lines, the last ones\n%s\nand this is left:\n%s", strings.Count(out, "\n"), out[max(0, len(out)-200):], shared.Left(d.t))
+		}
+	}()
 	until(d.t, "the report is written", func() bool {
 		text, err := os.ReadFile(d.json)
 		return err == nil && json.Unmarshal(text, &r) == nil && r.Outcome != ""

@@ -92,7 +92,7 @@ func AgentCommand() *cobra.Command {
 			if c.Extend, err = obeyLease(); err != nil {
 				return cli.Failed(err)
 			}
-			return f.serve(cmd.Context(), c)
+			return f.serve(cmd.Context(), c, leaving(parent))
 		},
 	}
 	flags := cmd.Flags()
@@ -111,7 +111,10 @@ func AgentCommand() *cobra.Command {
 
 // guarded is the agent's parent.
 func guarded() error {
-	code, err := guard.Run()
+	left, code, err := guard.Run()
+	if left != "" {
+		takeLeave(left)
+	}
 	if code == 0 && err == nil {
 		return nil
 	}
@@ -172,7 +175,7 @@ func (f *agentFlags) key() (secure.Key, error) {
 }
 
 // serve is the agent at work.
-func (f *agentFlags) serve(ctx context.Context, c remote.Config) error {
+func (f *agentFlags) serve(ctx context.Context, c remote.Config, leave func(succession.Parting)) error {
 	if os.Getenv(env.Debug) != "" {
 		slog.SetLogLoggerLevel(slog.LevelDebug)
 	}
@@ -189,7 +192,7 @@ func (f *agentFlags) serve(ctx context.Context, c remote.Config) error {
 		return cli.Failedf("the agent can't begin: %w", err)
 	}
 	c.Agent = described{local, f.host}
-	peers := succession.NewMember(c.Key, c.Extend)
+	peers := succession.NewMember(c.Key, c.Extend, leave)
 	defer peers.Close()
 	c.Peers = peers
 	if err := remote.Serve(ctx, c); err != nil {

@@ -82,7 +82,7 @@ func relay(job string, wait time.Duration) error {
 		if err != nil {
 			return nil, "", err
 		}
-		conn, done, err := open(folder, name)
+		conn, done, err := open(folder, name, false)
 		end = done
 		return conn, name, err
 	})
@@ -173,7 +173,7 @@ func attach(host, launch, job string, watch bool, output string) error {
 		if err := openOutput(job); err != nil {
 			return err
 		}
-		conn, done, err := open(folder, name)
+		conn, done, err := open(folder, name, true)
 		if err == nil {
 			var o console.Outcome
 			if o, err = v.follow(folder, name, conn); err == nil {
@@ -190,14 +190,15 @@ func attach(host, launch, job string, watch bool, output string) error {
 	}
 }
 
-// open connects to a job that runs, or has ended and is kept. done is to be called at last.
-func open(folder console.Folder, name string) (conn net.Conn, done func(), err error) {
+// open connects to a job that runs, or has ended and is kept. done is to be called at last. shown
+// says that somebody will see the error.
+func open(folder console.Folder, name string, shown bool) (conn net.Conn, done func(), err error) {
 	if folder.Kept(name) {
 		return folder.Reopen(name)
 	}
 	conn, err = folder.Dial(name)
 	if err != nil {
-		return nil, nil, gone(folder, name)
+		return nil, nil, gone(folder, name, shown)
 	}
 	return conn, func() {}, nil
 }

@@ -184,7 +184,7 @@ func (f *showFlags) launch(program string, args []string) error {
 	}
 	outcome, err := v.follow(folder, name, conn)
 	if errors.Is(err, console.ErrNotWelcome) {
-		err = gone(folder, name)
+		err = gone(folder, name, true)
 	}
 	if err != nil {
 		return cli.Failed(err)

@@ -43,7 +43,7 @@ func StartAgentCommand() *cobra.Command {
 			ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
 			defer stop()
 			peers := func(key secure.Key) (remote.Peers, func()) {
-				m := succession.NewMember(key, extend)
+				m := succession.NewMember(key, extend, leaving(parent))
 				return m, m.Close
 			}
 			if err := starter.Follow(ctx, os.Stdin, os.Stdout, remote.Config{Charge: parent.Charge, Extend: extend}, parent.Sweep, peers); err != nil {

@@ -99,9 +99,9 @@ func (v *viewer) follow(folder console.Folder, name string, conn net.Conn) (o co
 			return o, err
 		}
 		if conn = v.next(folder, name); conn == nil {
-			return o, gone(folder, name)
+			return o, gone(folder, name, true)
 		}
-		if words := folder.LastWords(name); words != "" {
+		if words := folder.LastWords(name, true); words != "" {
 			fmt.Fprintf(os.Stderr, "banyan: the launcher that is gone has said: %s\n", words)
 		}
 	}
@@ -171,9 +171,9 @@ func (v *viewer) next(folder console.Folder, name string) net.Conn {
 	}
 }
 
-// gone is the error for a launcher that has died.
-func gone(folder console.Folder, name string) error {
-	if words := folder.LastWords(name); words != "" {
+// gone is the error for a launcher that has died. What it has left is removed, if that is shown.
+func gone(folder console.Folder, name string, shown bool) error {
+	if words := folder.LastWords(name, shown); words != "" {
 		return fmt.Errorf("the launcher of %s has died, and the job with it unless another host leads it now (banyan jobs --host HOSTS): %s", name, words)
 	}
 	return fmt.Errorf("the launcher of %s has died, and the job with it unless another host leads it now (banyan jobs --host HOSTS)", name)

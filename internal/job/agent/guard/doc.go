@@ -15,6 +15,9 @@
 // the processes have started, and reaps it. Meanwhile it connects to the launcher, with the agent's
 // key. When the kernel says that nothing is left, the guard tells the launcher.
 //
+// An agent that knows that it will end may leave something to do after its end ([Agent.Leave]): the
+// kernel gives it no time for that itself when its lease is over. [Run] returns it.
+//
 // # Invariants
 //
 //   - The guard testifies only after the kernel has said that no descendant of it lives.

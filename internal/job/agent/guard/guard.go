@@ -33,8 +33,14 @@ const testifyLimit = 10 * time.Second
 
 // Run is the guard. It starts this program once more, with the same arguments and streams, where
 // Inside finds the Agent, and returns the exit code of that when it has ended. The error says why
-// the agent ended if it couldn't say it itself.
-func Run() (code int, err error) {
+// the agent ended if it couldn't say it itself. left is what it has left for this process to do.
+func Run() (left string, code int, err error) {
+	g := &guard{}
+	code, err = g.run()
+	return g.parting, code, err
+}
+
+func (g *guard) run() (code int, err error) {
 	// The kernel sends the agent its signal when the thread that started it ends.
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
@@ -64,7 +70,6 @@ func Run() (code int, err error) {
 			}
 		}
 	}()
-	g := &guard{}
 	heard := make(chan struct{})
 	go func() {
 		defer close(heard)
@@ -121,6 +126,7 @@ type guard struct {
 	charged   bool
 	over      bool   // the agent ends in order
 	left      string // a directory that is to be removed when the agent has died; empty: none
+	parting   string
 }
 
 // listen hears the agent until its end.
@@ -143,6 +149,12 @@ func (g *guard) listen(from io.Reader) {
 				return
 			}
 			g.left = path
+		case leave:
+			text, err := readText(from)
+			if err != nil {
+				return
+			}
+			g.parting = text
 		case done:
 			g.over = true
 		}
@@ -153,6 +165,7 @@ func (g *guard) listen(from io.Reader) {
 const (
 	charged = 'c'
 	sweep   = 's'
+	leave   = 'l'
 	done    = 'd'
 )
 
@@ -230,8 +243,14 @@ func (a *Agent) Charge(t remote.Testimony) { a.say(append([]byte{charged}, t.Lin
 
 // Sweep tells the guard to remove a directory of staged files (package stage) when the agent has
 // died. A later one takes the place of an earlier one.
-func (a *Agent) Sweep(dir string) {
-	a.say(append(binary.BigEndian.AppendUint32([]byte{sweep}, uint32(len(dir))), dir...))
+func (a *Agent) Sweep(dir string) { a.sayText(sweep, dir) }
+
+// Leave tells the guard what Run is to return as left when the agent has ended, in order or not. A
+// later text takes the place of an earlier one.
+func (a *Agent) Leave(text string) { a.sayText(leave, text) }
+
+func (a *Agent) sayText(kind byte, text string) {
+	a.say(append(binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(text))), text...))
 }
 
 // Done tells the guard that the agent ends in order: it has killed and reaped its processes.

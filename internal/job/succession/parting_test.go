@@ -1,0 +1,59 @@
+package succession
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"banyan/internal/job/agent/remote"
+	"banyan/internal/job/agent/secure"
+	"banyan/internal/job/agent/wire"
+	driver "banyan/internal/job/steward"
+	"banyan/internal/proto"
+	"banyan/internal/proto/steward"
+)
+
+// Of three voters the launcher and an agent are lost at the same moment. The agent that is left has
+// no lease any more, and leaves word once.
+func TestPartingWithoutMajority(t *testing.T) {
+	key := secure.NewKey()
+	l, err := driver.Listen(":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ports := map[steward.Host]wire.Ports{first: {Agent: l.Addresses()}}
+	hosts := []steward.HostEntry{{Host: first}}
+	left := make(chan Parting, 8)
+	var members []*Member
+	for h := steward.Host(1); h < leastMachines; h++ {
+		m := NewMember(key, func(proto.Time) {}, func(f Parting) { left <- f })
+		if ports[h], err = m.Open(); err != nil {
+			t.Fatal(err)
+		}
+		members, hosts = append(members, m), append(hosts, steward.HostEntry{Host: h, Domain: int32(h)})
+	}
+	ledger := steward.NewLedger(hosts, nil, steward.NoHost, false, leastMachines)
+	var joined atomic.Int32
+	for i, m := range members {
+		c := charter{Self: hosts[i+1].Host, Domain: hosts[i+1].Domain, Voters: leastMachines, Ledger: ledger, Ports: ports, Job: "heat-4f2a1c", Error: "/e"}
+		if err := m.Begin(encode(c), func(remote.Lease) { joined.Add(1) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leading := driver.Start(driver.Config{
+		Machine: machine(first, 0, leastMachines), First: ledger, Key: key, Addresses: agentPorts(ports), Party: new(dying),
+	}, l)
+	await(t, "both agents have leases", func() bool { return joined.Load() == 2 })
+	leading.Close()
+	members[0].Close()
+	await(t, "the lease has ended", func() bool { return !members[1].Held() })
+	members[1].Held()
+	members[1].Close()
+	f, err := ReadParting((<-left).Line())
+	if err != nil || f.Job != "heat-4f2a1c" || f.Error != "/e" || !strings.Contains(f.Text, "couldn't reach most of the machines that vote for 5s") {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if len(left) > 0 {
+		t.Errorf("it has left %+v, too", <-left)
+	}
+}
