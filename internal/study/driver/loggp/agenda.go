@@ -2,7 +2,7 @@ package loggp
 
 // agenda says which of a worker's nodes act in which window. It is a wheel with a list of nodes for
 // each of the next windows, and one list for what is later. A node that was put off, or called
-// sooner, stays in its old list, too: what counts is Port.window.
+// sooner, stays in its old list, too: what counts is Network.windows.
 type agenda struct {
 	lists   [wheel][]int32
 	later   []int32

@@ -21,9 +21,10 @@
 //
 // A node sleeps until the time that it named or the next frame, whichever is first. It may say that
 // it listens to no frame before some time (Port.Ignore), because it computes, or that a few change
-// nothing that others could see (Port.Await). Then it acts less often, which is what makes large
-// networks fast: each time its memory has to come from far away. Since it finds when each frame
-// arrived, it does what it would have done then.
+// nothing that others could see (Port.Await). And it may go on beyond the window's end with what no
+// frame can change. Then it acts less often, which is what makes large networks fast: each time its
+// memory has to come from far away. Since it finds when each frame arrived, it does what it would
+// have done then.
 //
 // # Limits
 //

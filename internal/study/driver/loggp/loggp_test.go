@@ -148,7 +148,7 @@ func TestAwait(t *testing.T) {
 		{[]Class{Patient, Patient}, 1}, {[]Class{Patient, Patient, Patient}, 2}, {[]Class{Quiet, Quiet, Quiet, Quiet}, 1},
 		{[]Class{Patient, Prompt}, 2}, {[]Class{Quiet, Urgent}, 2},
 	} {
-		receiver := &script{wait: func(p *Port[word]) bool { return p.Await(3, 1000, proto.Never) }}
+		receiver := &script{wait: func(p *Port[word]) bool { return p.Await(3, 1000, proto.Never) != proto.Never }}
 		sender := &script{do: func(p *Port[word], at proto.Time) {
 			class := c.class[0]
 			c.class = c.class[1:]
@@ -163,7 +163,7 @@ func TestAwait(t *testing.T) {
 			t.Errorf("%s: acted %d times, want %d", name, receiver.acts, c.want)
 		}
 	}
-	receiver := &script{wait: func(p *Port[word]) bool { return p.Await(10, 50, proto.Never) }}
+	receiver := &script{wait: func(p *Port[word]) bool { return p.Await(10, 50, proto.Never) != proto.Never }}
 	sender := &script{at: []proto.Time{0}, do: func(p *Port[word], at proto.Time) { p.Send(at, 0, 60, word{class: Patient}) }}
 	play(t, m, 1, receiver, sender)
 	if receiver.acts != 2 {
@@ -173,12 +173,30 @@ func TestAwait(t *testing.T) {
 		if p.Next() < 1000 {
 			receiver.took = append(receiver.took, "woken")
 		}
-		return p.Await(10, 5000, 700) && false
+		p.Await(10, 5000, 700)
+		return false
 	}}
 	sender.at = []proto.Time{0}
 	play(t, m, 1, receiver, sender)
 	if receiver.acts != 2 {
 		t.Errorf("so long: acted %d times, want 2", receiver.acts)
+	}
+}
+
+// What nodes send ahead of time, in any order, wakes a node when all is there that it awaits. What
+// comes then doesn't put it off, nor does a frame more.
+func TestAwaitAhead(t *testing.T) {
+	receiver := &script{wait: func(p *Port[word]) bool { return p.Await(3, 1<<40, proto.Never) != proto.Never }}
+	nodes := []*script{receiver}
+	for _, at := range []proto.Time{5000, 1000, 3000, 9000} {
+		nodes = append(nodes, &script{at: []proto.Time{0}, do: func(p *Port[word], _ proto.Time) {
+			p.Send(at, 0, 1, word{class: Patient})
+		}})
+	}
+	play(t, Model{Latency: 100}, 1, nodes...)
+	expect(t, receiver, "1100 ", "3100 ", "5100 ")
+	if receiver.acts != 2 {
+		t.Errorf("acted %d times, want 2", receiver.acts)
 	}
 }
 

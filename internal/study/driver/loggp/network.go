@@ -20,6 +20,7 @@ type Network[B Body] struct {
 	model   Model
 	nodes   []Node[B]
 	ports   []Port[B]
+	windows []int64 // by node: in which it acts next; none: noWindow
 	workers []*worker[B]
 	window  int64 // the present one
 	turn    int   // windows so far
@@ -48,7 +49,7 @@ const alone = 64
 // New connects nodes, numbered as their processes. Each of them acts first at time 0. workers is
 // how many cores are used.
 func New[B Body](model Model, nodes []Node[B], workers int) *Network[B] {
-	n := &Network[B]{model: model, nodes: nodes, ports: make([]Port[B], len(nodes)), window: -1}
+	n := &Network[B]{model: model, nodes: nodes, ports: make([]Port[B], len(nodes)), windows: make([]int64, len(nodes)), window: -1}
 	workers = max(1, min(workers, len(nodes)/alone))
 	for i := range workers {
 		w := &worker[B]{
@@ -137,7 +138,7 @@ func (n *Network[B]) frames() (sum int64) {
 	return sum
 }
 
-func (w *worker[B]) windowOf(node int32) int64 { return w.network.ports[node].window }
+func (w *worker[B]) windowOf(node int32) int64 { return w.network.windows[node] }
 
 // act takes what the other workers have sent to this one's nodes in the window before, and has the
 // nodes act that are due in the present one.
@@ -149,7 +150,7 @@ func (w *worker[B]) act() {
 		out := &other.out[(n.turn+1)&1][w.number]
 		for i := range out.frames {
 			f := &out.frames[i]
-			if w.insert(f) == n.window {
+			if w.insert(f, n.window) == n.window {
 				list = append(list, int32(f.To))
 			}
 		}
@@ -157,12 +158,11 @@ func (w *worker[B]) act() {
 	}
 	end := proto.Time(n.window+1) * n.model.Latency
 	for _, node := range list {
-		p := &n.ports[node]
-		if p.window != n.window {
+		if n.windows[node] != n.window {
 			continue // put off, or it has acted
 		}
-		p.window = noWindow
-		switch wake := n.nodes[node].Act(p, end); {
+		n.windows[node] = noWindow
+		switch wake := n.nodes[node].Act(&n.ports[node], end); {
 		case wake == proto.Never:
 		case wake < end:
 			panic("loggp: a node that leaves undone what it had time for")
@@ -175,8 +175,8 @@ func (w *worker[B]) act() {
 
 // call has a node act in a window, unless it does so before.
 func (w *worker[B]) call(node int32, window int64) {
-	if p := &w.network.ports[node]; window < p.window {
-		p.window = window
+	if next := &w.network.windows[node]; window < *next {
+		*next = window
 		w.agenda.file(node, window)
 	}
 }
@@ -188,7 +188,7 @@ func (w *worker[B]) send(f *Frame[B]) {
 		panic("loggp: a node acts in the past, or a frame is posted for too soon")
 	}
 	if int32(f.To) >= w.first && int32(f.To) < w.end {
-		w.insert(f)
+		w.insert(f, w.network.window+1)
 		return
 	}
 	to := w.network.workerOf(int32(f.To))
@@ -198,16 +198,15 @@ func (w *worker[B]) send(f *Frame[B]) {
 }
 
 // insert brings a frame to its receiver's port, has that act when the frame is there, if it cares,
-// and returns the window of that.
-func (w *worker[B]) insert(f *Frame[B]) (window int64) {
-	p := &w.network.ports[f.To]
-	wakes, at := p.insert(f)
+// and returns the window of that, from the first on that it may still act in.
+func (w *worker[B]) insert(f *Frame[B], first int64) (window int64) {
+	wakes, at := w.network.ports[f.To].insert(f)
 	if !wakes {
 		return noWindow
 	}
-	window = int64(at / w.network.model.Latency)
+	window = max(first, int64(at/w.network.model.Latency))
 	if window == w.network.window { // just entered: the caller appends the node to its list
-		p.window = window
+		w.network.windows[f.To] = window
 		return window
 	}
 	w.call(int32(f.To), window)

@@ -49,7 +49,6 @@ func (f *Frame[B]) before(g *Frame[B], m *Model) bool {
 type Port[B Body] struct {
 	self   proto.Proc
 	owner  *worker[B]
-	window int64      // in which the node acts next; none: noWindow
 	ignore proto.Time // no frame that isn't urgent wakes the node before it
 	// awaited and awaitedBytes are how many patient frames, or of how many bytes, wake the node;
 	// prompt, patient and bytes are what waits.
@@ -116,6 +115,15 @@ func (p *Port[B]) Take() *Frame[B] {
 	return f
 }
 
+// Touch reads the frames that the node takes next and changes nothing: see Touch of package replica.
+func (p *Port[B]) Touch() (sum uint64) {
+	waiting := p.inbox.frames[p.inbox.head:]
+	for i := range min(len(waiting), 8) {
+		sum += uint64(waiting[i].At)
+	}
+	return sum
+}
+
 // NextUrgent and TakeUrgent are Next and Take for urgent frames.
 func (p *Port[B]) NextUrgent() proto.Time {
 	if p.urgent.empty() {
@@ -133,38 +141,71 @@ func (p *Port[B]) Ignore(until proto.Time) { p.ignore, p.awaited = until, 1 }
 
 // Await says that the node has nothing to do before so many patient frames wait, or so many bytes
 // of them, or the first of them has waited so long, or there is a prompt one. With one frame, quiet
-// ones count as well. It says whether there are enough already, perhaps with frames that are still
-// to come.
-func (p *Port[B]) Await(frames int32, bytes int64, within proto.Time) (met bool) {
+// ones count as well. It says since when there are enough, or from when on, if some of the frames
+// are still to come; Never if more have to be sent.
+func (p *Port[B]) Await(frames int32, bytes int64, within proto.Time) (met proto.Time) {
 	p.ignore, p.awaited, p.awaitedBytes, p.within = 0, frames, bytes, within
-	return frames <= 1 && !p.inbox.empty() || p.met()
+	if frames <= 1 {
+		return p.Next()
+	}
+	return p.met()
 }
 
-func (p *Port[B]) met() bool {
-	return p.prompt > 0 || p.patient >= p.awaited || p.bytes >= p.awaitedBytes
+// met is when those frames have arrived that the node awaits, or somewhat before: the port takes
+// them one after the other. Never if they haven't been sent.
+func (p *Port[B]) met() proto.Time {
+	if p.prompt == 0 && p.patient < p.awaited && p.bytes < p.awaitedBytes {
+		return proto.Never
+	}
+	var at proto.Time
+	var count int32
+	var bytes int64
+	for i := p.inbox.head; i < len(p.inbox.frames); i++ {
+		f := &p.inbox.frames[i]
+		at = max(at, f.At)
+		switch f.Body.Class() {
+		case Prompt:
+			return at
+		case Patient:
+			count++
+			bytes += int64(f.Size)
+			if count >= p.awaited || bytes >= p.awaitedBytes {
+				return at
+			}
+		}
+	}
+	return at
 }
 
 // insert takes a frame in, and says whether it may wake the node, and when.
 func (p *Port[B]) insert(f *Frame[B]) (wakes bool, at proto.Time) {
-	switch f.Body.Class() {
-	case Urgent:
-		p.urgent.insert(f, &p.owner.network.model)
+	m := &p.owner.network.model
+	class := f.Body.Class()
+	if class == Urgent {
+		p.urgent.insert(f, m)
 		return true, f.At
+	}
+	p.inbox.insert(f, m)
+	switch class {
 	case Prompt:
 		p.prompt++
-		wakes = true
 	case Patient:
 		p.patient++
 		p.bytes += int64(f.Size)
-		if wakes = p.awaited <= 1 || p.met(); !wakes && p.within != proto.Never {
-			p.inbox.insert(f, &p.owner.network.model)
-			return true, f.At + p.within
-		}
-	case Quiet:
-		wakes = p.awaited <= 1
 	}
-	p.inbox.insert(f, &p.owner.network.model)
-	return wakes, max(f.At, p.ignore)
+	if p.awaited <= 1 {
+		return true, max(f.At, p.ignore)
+	}
+	if class == Quiet {
+		return false, 0
+	}
+	if at = p.met(); at != proto.Never {
+		return true, max(at, p.ignore)
+	}
+	if p.within == proto.Never {
+		return false, 0
+	}
+	return true, f.At + p.within
 }
 
 // Clear drops all frames that wait: the node is dead.
