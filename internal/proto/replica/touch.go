@@ -4,9 +4,9 @@ package replica
 const touched = 16
 
 // Touch reads what the next messages need and changes nothing. A driver of many machines, of which
-// few fit into a cache, calls it before it gives one its messages: the processor fetches from memory
-// at once what the messages would ask for one after the other. The sum means nothing; it has to be
-// used, so that the reads aren't left out.
+// few fit into a cache, calls it before it gives one its messages: the processor fetches from
+// memory at once what the messages would ask for one after the other. The sum means nothing; it has
+// to be used, so that the reads aren't left out.
 func (m *Machine) Touch() (sum uint64) {
 	out, in := m.sending.channels.All(), m.arrival.channels.All()
 	out, in = out[:min(len(out), touched)], in[:min(len(in), touched)]

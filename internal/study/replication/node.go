@@ -146,8 +146,8 @@ func (n *node) act(end proto.Time) (wake proto.Time) {
 	return proto.Never
 }
 
-// undisturbed says whether nothing that may yet come changes what a program does that computes. Then
-// it goes on at once, ahead of the others, until it waits: its state is in the cache now.
+// undisturbed says whether nothing that may yet come changes what a program does that computes.
+// Then it goes on at once, ahead of the others, until it waits: its state is in the cache now.
 func (n *node) undisturbed() bool { return n.until <= n.listens && n.job.crashes == nil }
 
 // patience is how many messages of how many bytes may wait, for how long, before this process,

@@ -115,7 +115,7 @@ func (p *Port[B]) Take() *Frame[B] {
 	return f
 }
 
-// Touch reads the frames that the node takes next and changes nothing: see Touch of package replica.
+// Touch reads the frames that the node takes next and changes nothing, as Touch of package replica.
 func (p *Port[B]) Touch() (sum uint64) {
 	waiting := p.inbox.frames[p.inbox.head:]
 	for i := range min(len(waiting), 8) {
