@@ -111,7 +111,7 @@ func newJob(p *plan, agents []agent.Agent, recording *recording, name string) *j
 		reporter:  newReporter(p, p.Screen),
 		ledger:    newLedger(p.layout),
 		hosts:     newHosts(p, agents),
-		outputs:   newOutputs(p.layout, p.Screen, p.Keep != nil),
+		outputs:   newOutputs(p.layout, p.Screen, p.Keep != nil, p.Heal),
 		events:    make(chan func(), 64),
 		over:      make(chan struct{}),
 		injected:  make(map[proto.Proc]time.Time),

@@ -34,9 +34,9 @@ type outputs struct {
 	ranks            sync.WaitGroup      // ranks whose output hasn't ended
 }
 
-func newOutputs(l layout.Layout, s Screen, kept bool) *outputs {
+func newOutputs(l layout.Layout, s Screen, kept, heal bool) *outputs {
 	return &outputs{
-		layout: l, screen: s, kept: kept, positions: newPositions(l.Ranks()),
+		layout: l, screen: s, kept: kept, positions: newPositions(l.Ranks(), kept && heal),
 		stdouts: make([]*output.Collector, l.Ranks()), stderrs: make([]*output.Collector, l.Ranks()),
 		readers: make([]sync.WaitGroup, l.Ranks()),
 	}
@@ -89,17 +89,18 @@ func (o *outputs) read(p *process) {
 	rank, replica := o.slot(p.id)
 	read := func(c *output.Collector, from agent.Output, stderr bool) {
 		kept, keeps := from.(agent.Kept)
+		stream := io.Reader(from)
 		if keeps = keeps && o.kept; keeps {
 			kept.Keep()
-			o.positions.add(rank, p, stderr, kept)
+			stream = o.positions.add(rank, p, stderr, kept)
 		}
 		o.readers[rank].Go(func() {
-			if !pass(p, stderr, from) {
-				io.Copy(io.Discard, from) // it doesn't begin where the user's output ends
+			if rest, ok := pass(p, stderr, stream); !ok {
+				io.Copy(io.Discard, rest) // it doesn't begin where the user's output ends
 				p.leftInOrder()
 				c.Copy(replica, strings.NewReader(""), func() bool { return false })
 			} else {
-				c.Copy(replica, from, p.leftInOrder)
+				c.Copy(replica, rest, p.leftInOrder)
 			}
 			if !keeps { // otherwise another launcher may still need it
 				from.Close()
@@ -133,12 +134,16 @@ func (o *outputs) hurry(p proto.Proc, is bool) {
 
 // follow has the output of a replacement follow its donor's, which was read up to its mark, and
 // reads it.
-func (o *outputs) follow(p *process, donor proto.Proc) {
+func (o *outputs) follow(p, donor *process) {
 	rank, replica := o.slot(p.id)
-	_, like := o.slot(donor)
+	_, like := o.slot(donor.id)
 	o.stdouts[rank].Follow(replica, like)
 	o.stderrs[rank].Follow(replica, like)
 	p.follows = true
 	p.base = [2]int64{o.stdouts[rank].Fed(replica), o.stderrs[rank].Fed(replica)}
+	p.start = p.base
+	for i := range p.tails {
+		p.tails[i] = o.positions.tail(rank, donor, i == 1, p.base[i])
+	}
 	o.read(p)
 }

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"bytes"
 	"io"
 	"sync"
 
@@ -12,20 +13,26 @@ import (
 type positions struct {
 	mu      sync.Mutex
 	streams [][2]position // by rank
+	tails   tails
 }
 
 // position is how far a stream of a rank was shown, and the streams of its replicas.
 type position struct {
 	shown int64
-	kept  []kept
+	kept  []*kept
 }
 
 type kept struct {
+	of     *process
 	stream agent.Kept
-	base   int64 // where it begins in the rank's
+	base   int64  // where it begins in the rank's
+	at     int64  // how far it was read, in the rank's
+	tail   []byte // of what was read, or taken over from a donor, what wasn't shown
 }
 
-func newPositions(ranks int) *positions { return &positions{streams: make([][2]position, ranks)} }
+func newPositions(ranks int, tail bool) *positions {
+	return &positions{streams: make([][2]position, ranks), tails: tails{on: tail}}
+}
 
 func index(stderr bool) int {
 	if stderr {
@@ -50,31 +57,44 @@ func (p *positions) shown(rank int, stderr bool, n int64) {
 	s.shown = max(s.shown, n)
 	for _, k := range s.kept {
 		k.release(s.shown)
+		p.tails.trim(k, s.shown)
 	}
 }
 
-func (k kept) release(shown int64) {
+func (k *kept) release(shown int64) {
 	if shown > k.base {
 		k.stream.Release(uint64(shown - k.base))
 	}
 }
 
-// add has the stream of a replica kept as far as it wasn't shown.
-func (p *positions) add(rank int, x *process, stderr bool, stream agent.Kept) {
+// add has the stream of a replica kept as far as it wasn't shown. It is read through what add
+// returns.
+func (p *positions) add(rank int, x *process, stderr bool, stream agent.Kept) io.Reader {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := &p.streams[rank][index(stderr)]
-	k := kept{stream, x.base[index(stderr)]}
+	i := index(stderr)
+	k := &kept{of: x, stream: stream, base: x.base[i], at: x.start[i]}
+	if x.start[i] == x.base[i] {
+		k.tail = bytes.Clone(x.tails[i])
+		p.tails.size += len(k.tail)
+	}
 	s.kept = append(s.kept, k)
 	k.release(s.shown)
+	p.tails.trim(k, s.shown)
+	return &tailing{p, s, k, stream}
 }
 
-// pass reads what was shown of a replica's stream before this launcher took over. It returns false
-// if what follows that isn't kept.
-func pass(x *process, stderr bool, from io.Reader) bool {
-	left := x.skip[index(stderr)]
+// pass reads what was shown of a replica's stream before this launcher took over, and returns the
+// rest. It returns false if what follows that isn't kept.
+func pass(x *process, stderr bool, from io.Reader) (io.Reader, bool) {
+	i := index(stderr)
+	left := x.skip[i]
 	if left > 0 {
 		io.CopyN(io.Discard, from, left) // if it ends before, it is that far behind
 	}
-	return left >= 0
+	if tail := x.tails[i]; left < 0 && x.start[i] == x.base[i] && -left <= int64(len(tail)) {
+		return io.MultiReader(bytes.NewReader(tail[int64(len(tail))+left:]), from), true
+	}
+	return from, left >= 0
 }

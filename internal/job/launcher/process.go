@@ -20,8 +20,12 @@ type process struct {
 	// base is where its outputs begin in those of its rank; skip is how much of what comes of them
 	// was shown before this launcher took over, negative if there is a gap.
 	base, skip [2]int64
-	barriers   int  // of PMI that it had left when this launcher took it over
-	known      bool // its end was known to the launcher before
+	// start is where what is read of its outputs begins in those of its rank. tails are what of
+	// those may not have been shown before base.
+	start    [2]int64
+	tails    [2][]byte
+	barriers int  // of PMI that it had left when this launcher took it over
+	known    bool // its end was known to the launcher before
 	// Of a donor: how many reads of its output to the end are under way, and what to call after
 	// the last of them.
 	drains     int

@@ -110,7 +110,7 @@ func (j *job) carryOut(a recovery.Action) {
 	case recovery.Drain:
 		j.drain(a.Attempt)
 	case recovery.Follow:
-		j.outputs.follow(r.replacement, a.Attempt.Donor.Proc)
+		j.outputs.follow(r.replacement, j.procs[a.Attempt.Donor.Proc])
 	case recovery.Marked:
 		// Another launcher must know where the replacement's output begins.
 		donor := j.procs[a.To.Proc]

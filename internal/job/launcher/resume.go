@@ -167,13 +167,13 @@ func (j *job) adopt(id proto.Proc, r *Resumption, late *[]agent.Adopted) *proces
 	}
 	e := &j.ledger.entries[id]
 	e.by = proto.NoProc
-	p := &process{id: id, incarnation: slot.Incarnation, host: host, pid: slot.Pid, base: slot.Bases, ended: make(chan struct{})}
+	p := &process{id: id, incarnation: slot.Incarnation, host: host, pid: slot.Pid, base: slot.Bases, tails: slot.Tails, ended: make(chan struct{})}
 	if found == nil {
 		p.Process = missing{lost: r.Agents[host] == nil, pid: slot.Pid}
 	} else {
 		p.Process, p.pid, p.barriers = found.Process, found.PID(), found.Barriers
 		if found.Incarnation > slot.Incarnation { // it has become a replica, and the launcher before hadn't said so
-			p.incarnation, p.base = found.Incarnation, slot.Next
+			p.incarnation, p.base, p.tails = found.Incarnation, slot.Next, slot.NextTails
 			*e = entry{ready: true, pid: p.pid, by: proto.NoProc}
 			slot.Incarnation, slot.Entry = found.Incarnation, EntryState{Ready: true, Pid: p.pid, By: proto.NoProc}
 		}
@@ -206,7 +206,11 @@ func (j *job) released(r *Resumption) func(rank int, stderr bool) int64 {
 	j.eachStanding(r, func(p *process, x *agent.Adopted) {
 		of := &streams[j.layout.Rank(p.id)]
 		for i := range of {
-			of[i] = max(of[i], p.base[i]+x.OutputsAt[i])
+			at := p.base[i] + x.OutputsAt[i]
+			if x.OutputsAt[i] == 0 {
+				at -= int64(len(p.tails[i]))
+			}
+			of[i] = max(of[i], at)
 		}
 	})
 	return func(rank int, stderr bool) int64 { return streams[rank][index(stderr)] }
@@ -216,7 +220,8 @@ func (j *job) released(r *Resumption) func(rank int, stderr bool) int64 {
 func (j *job) passShown(r *Resumption) {
 	j.eachStanding(r, func(p *process, x *agent.Adopted) {
 		for i := range p.skip {
-			p.skip[i] = r.Shown(int(j.layout.Rank(p.id)), i == 1) - p.base[i] - x.OutputsAt[i]
+			p.start[i] = p.base[i] + x.OutputsAt[i]
+			p.skip[i] = r.Shown(int(j.layout.Rank(p.id)), i == 1) - p.start[i]
 		}
 	})
 }

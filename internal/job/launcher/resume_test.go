@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -59,6 +60,7 @@ func roundsOutput(ranks, rank, n int) string {
 // wall is a screen that outlives launchers: it has what each rank has written.
 type wall struct {
 	mu    sync.Mutex
+	dark  atomic.Bool                 // nobody looks: nothing is shown
 	shown map[[2]int]*strings.Builder // by rank and stream
 	notes strings.Builder
 }
@@ -95,7 +97,7 @@ type view struct {
 func (v *view) Print(rank int, stderr bool, at int64, b []byte) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.dead {
+	if v.dead || v.dark.Load() {
 		return nil
 	}
 	to := v.stream(rank, stderr)

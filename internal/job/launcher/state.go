@@ -57,10 +57,13 @@ type SlotState struct {
 	Last        proto.Incarnation // the highest in which a replacement may have been started
 	Host, Pid   int
 	Bases       [2]int64 // where its outputs begin in those of its rank
+	// Tails are the ends of what its rank had written before, which may not have been shown.
+	Tails [2][]byte
 	// Next are those of the replacement of incarnation Last, once it follows.
-	Next     [2]int64
-	NextHost int
-	Entry    EntryState
+	Next      [2]int64
+	NextTails [2][]byte
+	NextHost  int
+	Entry     EntryState
 }
 
 // EntryState is the slot's entry in the ledger.
@@ -129,7 +132,7 @@ func (j *job) state() *State {
 	for id, p := range j.procs {
 		e := j.ledger.entries[id]
 		s.Slots[id] = SlotState{
-			Incarnation: p.incarnation, Last: p.incarnation, Host: p.host, Pid: p.pid, Bases: p.base,
+			Incarnation: p.incarnation, Last: p.incarnation, Host: p.host, Pid: p.pid, Bases: p.base, Tails: j.outputs.tails(p),
 			Entry: EntryState{
 				Ready: e.ready, Finalized: e.finalized, Fenced: e.fenced, Outvoted: e.outvoted, Pid: e.pid, Silent: e.silent, By: e.by,
 				Kind: uint8(e.end.kind), Lost: e.end.lost, Signal: int(e.end.signal), Code: e.end.code,
@@ -142,7 +145,7 @@ func (j *job) state() *State {
 	if r := j.recovery; r != nil {
 		s.Inputs = maps.Clone(r.inputAtMark)
 		if p := r.replacement; p != nil {
-			s.Slots[p.id].Next, s.Slots[p.id].NextHost = p.base, p.host
+			s.Slots[p.id].Next, s.Slots[p.id].NextTails, s.Slots[p.id].NextHost = p.base, j.outputs.tails(p), p.host
 		}
 	}
 	return s
