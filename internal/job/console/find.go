@@ -87,11 +87,14 @@ func (f Folder) Dial(name string) (net.Conn, error) {
 
 // List describes all jobs of this user on this host that run, or whose end is kept, the oldest
 // first.
-func List(ctx context.Context) []Info {
+func List(ctx context.Context) []Info { return list(ctx, Folders()) }
+
+// list describes the jobs of some folders.
+func list(ctx context.Context, folders []Folder) []Info {
 	var mu sync.Mutex // guards live
 	var all, live []Info
 	var asking sync.WaitGroup
-	for _, f := range Folders() {
+	for _, f := range folders {
 		f.sweep()
 		ended := f.ends()
 		all = append(all, ended...)

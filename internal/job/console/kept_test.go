@@ -1,7 +1,6 @@
 package console
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -56,7 +55,7 @@ func TestKept(t *testing.T) {
 	f := aFolder(t)
 	text := strings.Repeat("a line\n", 100_000)
 	keep(t, f, "job-1", text, 9)
-	all := List(context.Background())
+	all := list(t.Context(), []Folder{f})
 	if len(all) != 1 || all[0].State != Ended || all[0].ExitCode != 9 {
 		t.Errorf("%+v", all)
 	}

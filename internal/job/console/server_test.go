@@ -85,11 +85,11 @@ func TestRequests(t *testing.T) {
 		}
 	}
 	s.Update(func(i *Info) { i.State, i.Processes = Running, 8 })
-	if all := List(ctx); len(all) != 1 || all[0].Processes != 8 || all[0].State != Running || !all[0].Own {
+	if all := list(ctx, []Folder{f}); len(all) != 1 || all[0].Processes != 8 || all[0].State != Running || !all[0].Own {
 		t.Errorf("%+v", all)
 	}
 	s.Close()
-	if all := List(ctx); len(all) != 0 {
+	if all := list(ctx, []Folder{f}); len(all) != 0 {
 		t.Errorf("after the end: %+v", all)
 	}
 }
