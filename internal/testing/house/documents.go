@@ -45,6 +45,7 @@ func CheckDocuments(root fs.FS) ([]Problem, error) {
 			at := token.Position{Filename: d.Path, Line: line}
 			problems = append(problems, Problem{at, rule, fmt.Sprintf(format, args...)})
 		}
+		facts.checkMerged(d, report)
 		facts.checkLinks(d, documents, report)
 		facts.checkPaths(d, report)
 		for _, c := range d.Code() {

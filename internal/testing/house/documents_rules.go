@@ -35,6 +35,15 @@ func (f *facts) checkLinks(d Document, all []Document, report reporter) {
 	}
 }
 
+// checkMerged checks that no merge was left half done.
+func (f *facts) checkMerged(d Document, report reporter) {
+	for i, line := range d.Lines {
+		if strings.HasPrefix(line, "<<<<<<< ") || strings.HasPrefix(line, ">>>>>>> ") {
+			report(i+1, "merge", "%.7s is the mark of a conflict", line)
+		}
+	}
+}
+
 var (
 	wholePath = regexp.MustCompile(`(?:^|[^\w./…-])(?:\./)?([a-z]+/[\w./*{},-]*[\w*}/])`)
 	goFile    = regexp.MustCompile(`(?:^|[^\w./-])([\w/]+\.go)\b`)

@@ -39,6 +39,8 @@ func TestDocumentRulesBite(t *testing.T) {
 		{"dead anchor here", "# Here\n\n[x](#there)", "link", "no heading #there"},
 		{"link in a block", "```\n[x](gone.md)\n```", "", ""},
 
+		{"half a merge", "a\n<<<<<<< HEAD\nb", "merge", "mark of a conflict"},
+
 		{"path", "`internal/runtime/wire` and `./internal/...`, internal/runtime/{wire,wire/a.go}, internal/*/wire/*.go", "", ""},
 		{"dead path", "see internal/runtime/process", "path", "no internal/runtime/process"},
 		{"dead path in a block", "```\ngo test ./internal/study/nothing\n```", "path", "no internal/study/nothing"},
