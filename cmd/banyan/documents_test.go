@@ -16,7 +16,7 @@ import (
 
 // foreign are flags that documents name and that aren't banyan's: of other MPIs' mpiexec, which
 // are understood from habit, and of other programs.
-var foreign = []string{"--oversubscribe", "--mpi", "--no-kill", "--kill-on-bad-exit", "--wait", "--requeue", "--open-mode"}
+var foreign = []string{"--oversubscribe", "--mpi", "--no-kill", "--kill-on-bad-exit", "--wait", "--requeue", "--open-mode", "--unbuffered"}
 
 // TestDocumentsNameWhatThereIs holds the command lines in documents against the commands and
 // their flags. The rest of what documents name is checked in internal/testing/house.
