@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -154,9 +155,26 @@ func nothingLeftOn(t *testing.T, on *cluster.Cluster) {
 	t.Helper()
 	var left string
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
-		if left = on.Left(t); left == "" {
+		left = on.Left(t)
+		for _, word := range lastWord.FindAllStringSubmatch(left, -1) {
+			hear(t, on, word[1], word[2])
+		}
+		if left == "" {
 			return
 		}
 	}
 	t.Errorf("this is left:\n%s", left)
+}
+
+// lastWord is a line of Left: what a host that was cut off has to say about a job.
+var lastWord = regexp.MustCompile(`(?m)^h(\d+) file (\S+)\.log$`)
+
+// hear attaches to a job on a host that was cut off from it. It says why its processes have ended,
+// once.
+func hear(t *testing.T, on *cluster.Cluster, host, job string) {
+	t.Helper()
+	out, err := on.Script(t.Context(), "on", host, "bin/banyan", "attach", job).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "h"+host+" couldn't reach most of the machines that vote") {
+		t.Errorf("h%s says of %s: %v\n%s", host, job, err, out)
+	}
 }
