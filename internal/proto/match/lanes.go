@@ -13,6 +13,7 @@ type lane struct {
 	sibling    int32 // next lane of the context, which heads that list
 	load       int   // of a context's lane: entries in the whole context
 	used       bool
+	indexed    which // which of the lists the tagIndex has
 }
 
 type key struct {
@@ -42,9 +43,6 @@ func newLanes() lanes {
 }
 
 func (s *lanes) at(i int32) *lane { return &s.slab[i] }
-
-// context is the lane of a lane's context.
-func (s *lanes) context(i int32) *lane { return &s.slab[s.slab[i].whole] }
 
 func (s *lanes) find(context uint64, src proto.Rank) (int32, bool) {
 	k := key{context, src}

@@ -18,8 +18,8 @@
 // whole context. A posted receive is in the lane of the source it names, perhaps AnyRank; an
 // unexpected message is in the lane of its source and in its context's. A message that arrives thus
 // has two candidates, the first that fits in each of its lanes, and the stamp says which was posted
-// earlier. Where sources are exact and tags come in order everything is O(1); otherwise the search
-// passes over the entries of the lane that don't fit.
+// earlier. A search passes over some entries of the lane that don't fit; if they are many, the list
+// comes into an index by tag (tags.go). So everything is O(1), whatever waits.
 //
 // A receive that is posted while nothing else waits is alone: it is kept beside the lanes, and
 // moves into them when another is posted. A program that receives one message after another
@@ -54,6 +54,7 @@ type Queues struct {
 	entries entries
 	lanes   lanes
 	stamp   uint64 // of the last posted receive
+	tags    tagIndex
 
 	alone       bool // the only posted receive is not in a lane, but here:
 	envelope    Envelope
@@ -63,8 +64,12 @@ type Queues struct {
 	counts *Counts
 }
 
-// Counts are how many receives are posted and how many messages are unexpected.
-type Counts struct{ Posted, Unexpected int }
+// Counts are how many receives are posted and how many messages are unexpected. Both are in one
+// word, which C reads at once.
+type Counts struct {
+	_                  [0]uint64 // so that the word is aligned
+	Posted, Unexpected int32
+}
 
 // New returns empty queues.
 func New() *Queues { return NewCounted(&Counts{}) }
@@ -72,7 +77,7 @@ func New() *Queues { return NewCounted(&Counts{}) }
 // NewCounted returns empty queues that keep their counts where the caller wants them.
 func NewCounted(counts *Counts) *Queues {
 	*counts = Counts{}
-	return &Queues{entries: entries{slab: make([]entry, 1)}, lanes: newLanes(), counts: counts}
+	return &Queues{entries: entries{slab: make([]entry, 1)}, lanes: newLanes(), tags: newTagIndex(), counts: counts}
 }
 
 // Post matches a receive with the earliest unexpected message that fits and
@@ -101,8 +106,12 @@ const aloneTicket = 0
 func (q *Queues) post(lane int32, e Envelope, token uint32) int32 {
 	q.stamp++
 	i := q.entries.add(entry{envelope: e, token: token, stamp: q.stamp, lane: lane})
-	q.entries.append(&q.lanes.at(lane).posted, i, inLane)
-	q.lanes.context(lane).load++
+	l := q.lanes.at(lane)
+	q.entries.append(&l.posted, i, inLane)
+	if l.indexed&ofPosted != 0 {
+		q.tags.add(idOf(lane, ofPosted), e.Tag, i, inLane)
+	}
+	q.lanes.at(l.whole).load++
 	q.counts.Posted++
 	return i
 }
@@ -121,8 +130,8 @@ func (q *Queues) Claim(e Envelope) (posted uint32, matched bool) {
 		return 0, false
 	}
 	lane := q.lanes.get(e.Context, e.Src)
-	i := q.firstPosted(q.lanes.at(lane).posted, e.Tag)
-	any := q.firstPosted(q.lanes.context(lane).posted, e.Tag)
+	i := q.firstPosted(lane, e.Tag)
+	any := q.firstPosted(q.lanes.at(lane).whole, e.Tag)
 	if i == 0 || any != 0 && q.entries.at(any).stamp < q.entries.at(i).stamp {
 		i = any
 	}
@@ -148,7 +157,7 @@ func (q *Queues) Awaited(e Envelope) (posted uint32, ok bool) {
 		if !found {
 			continue
 		}
-		i := q.firstPosted(q.lanes.at(lane).posted, e.Tag)
+		i := q.firstPosted(lane, e.Tag)
 		if first == 0 || i != 0 && q.entries.at(i).stamp < q.entries.at(first).stamp {
 			first = i
 		}
@@ -160,9 +169,14 @@ func (q *Queues) Awaited(e Envelope) (posted uint32, ok bool) {
 func (q *Queues) Keep(e Envelope, token uint32) {
 	lane := q.lanes.get(e.Context, e.Src)
 	i := q.entries.add(entry{envelope: e, token: token, lane: lane})
-	q.entries.append(&q.lanes.at(lane).unexpected, i, inLane)
-	q.entries.append(&q.lanes.context(lane).unexpected, i, inAll)
-	q.lanes.context(lane).load++
+	l := q.lanes.at(lane)
+	whole := q.lanes.at(l.whole)
+	q.entries.append(&l.unexpected, i, inLane)
+	q.entries.append(&whole.unexpected, i, inAll)
+	if (l.indexed|whole.indexed)&ofUnexpected != 0 {
+		q.keepIndexed(lane, e.Tag, i)
+	}
+	whole.load++
 	q.counts.Unexpected++
 }
 
@@ -199,7 +213,9 @@ func (q *Queues) Cancel(ticket uint32) {
 }
 
 // Len is how many receives are posted and how many messages are unexpected.
-func (q *Queues) Len() (posted, unexpected int) { return q.counts.Posted, q.counts.Unexpected }
+func (q *Queues) Len() (posted, unexpected int) {
+	return int(q.counts.Posted), int(q.counts.Unexpected)
+}
 
 // EachUnexpected shows the unexpected messages, those of one context in the order of
 // their arrival. visit must not change the queues.
@@ -236,46 +252,54 @@ func (q *Queues) DropContext(context uint64, visit func(unexpected uint32)) {
 }
 
 // firstPosted is the first receive of a lane's that takes a tag, or 0.
-func (q *Queues) firstPosted(l list, tag int32) int32 {
-	i := l.head
-	for i != 0 {
-		if want := q.entries.at(i).envelope.Tag; want == tag || want == proto.AnyTag {
-			break
-		}
-		i = q.entries.next(i, inLane)
+func (q *Queues) firstPosted(lane, tag int32) int32 {
+	i := q.lanes.at(lane).posted.head
+	if i == 0 {
+		return 0
 	}
-	return i
+	if want := q.entries.at(i).envelope.Tag; want == tag || want == proto.AnyTag {
+		return i
+	}
+	return q.searchPosted(lane, tag)
 }
 
 // firstUnexpected is the first message that fits a receive, or 0; lane is that
 // of the source that the receive names.
 func (q *Queues) firstUnexpected(lane int32, e Envelope) int32 {
+	i := q.lanes.at(lane).unexpected.head
+	if i == 0 || e.Tag == proto.AnyTag || q.entries.at(i).envelope.Tag == e.Tag {
+		return i
+	}
 	by := inLane
 	if e.Src == proto.AnyRank {
 		by = inAll
 	}
-	i := q.lanes.at(lane).unexpected.head
-	for i != 0 && e.Tag != proto.AnyTag && q.entries.at(i).envelope.Tag != e.Tag {
-		i = q.entries.next(i, by)
-	}
-	return i
+	return q.searchUnexpected(lane, e.Tag, by)
 }
 
 func (q *Queues) removePosted(i int32) {
-	lane := q.entries.at(i).lane
-	q.entries.unlink(&q.lanes.at(lane).posted, i, inLane)
+	l := q.lanes.at(q.entries.at(i).lane)
+	if l.indexed&ofPosted != 0 {
+		q.unindex(l, ofPosted, &l.posted, i, inLane)
+	}
+	q.entries.unlink(&l.posted, i, inLane)
 	q.entries.free(i)
-	q.lanes.context(lane).load--
+	q.lanes.at(l.whole).load--
 	q.counts.Posted--
 }
 
 // takeUnexpected removes a message and returns its token.
 func (q *Queues) takeUnexpected(i int32) (token uint32) {
-	lane, token := q.entries.at(i).lane, q.entries.at(i).token
-	q.entries.unlink(&q.lanes.at(lane).unexpected, i, inLane)
-	q.entries.unlink(&q.lanes.context(lane).unexpected, i, inAll)
+	l := q.lanes.at(q.entries.at(i).lane)
+	whole := q.lanes.at(l.whole)
+	if (l.indexed|whole.indexed)&ofUnexpected != 0 {
+		q.takeIndexed(l, whole, i)
+	}
+	token = q.entries.at(i).token
+	q.entries.unlink(&l.unexpected, i, inLane)
+	q.entries.unlink(&whole.unexpected, i, inAll)
 	q.entries.free(i)
-	q.lanes.context(lane).load--
+	whole.load--
 	q.counts.Unexpected--
 	return token
 }

@@ -2,6 +2,7 @@ package match
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 
 	"banyan/internal/proto"
@@ -78,6 +79,8 @@ func TestAgainstNaive(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		q, model, last := New(), naive{}, uint32(0)
+		// With little patience lists come into the index by tag as soon as a tag is searched for.
+		q.tags.patience = rapid.SampledFrom([]int{0, 1, 3, defaultPatience}).Draw(t, "patience")
 		same := func(what string, token uint32, ok bool, wantToken uint32, want bool) {
 			if token != wantToken || ok != want {
 				t.Fatalf("%s: %d, %v; want %d, %v", what, token, ok, wantToken, want)
@@ -151,6 +154,40 @@ func TestAgainstNaive(t *testing.T) {
 	})
 }
 
+// TestManyTags: neither thousands of posted receives nor thousands of unexpected messages of other
+// tags make a search longer, in whatever order they are found, and what is left of them is empty.
+func TestManyTags(t *testing.T) {
+	const n = 4000
+	for name, pick := range map[string]func(i int32) int32{
+		"in order":  func(i int32) int32 { return i },
+		"backwards": func(i int32) int32 { return n - 1 - i },
+		"mixed":     func(i int32) int32 { return i * 1237 % n },
+	} {
+		for _, src := range []proto.Rank{3, proto.AnyRank} {
+			q := New()
+			for i := range int32(n) {
+				q.Post(Envelope{1, src, i}, uint32(i))
+			}
+			for i := range int32(n) {
+				wantMatch(t, uint32(pick(i)))(q.Arrive(Envelope{1, 3, pick(i)}, 0))
+			}
+			for i := range int32(n) {
+				q.Arrive(Envelope{1, 3, i}, uint32(i))
+			}
+			for i := range int32(n) {
+				wantMatch(t, uint32(pick(i)))(q.Post(Envelope{1, src, pick(i)}, 0))
+			}
+			if q.tags.passed > 4*defaultPatience {
+				t.Errorf("%s, source %d: %d messages passed over %d others", name, src, 2*n, q.tags.passed)
+			}
+			posted, unexpected := q.Len()
+			if posted+unexpected+q.tags.used != 0 {
+				t.Errorf("%s, source %d: %d posted, %d unexpected, %d bins are left", name, src, posted, unexpected, q.tags.used)
+			}
+		}
+	}
+}
+
 // TestContextsComeAndGo: a program that makes communicator after communicator without dropping
 // one doesn't grow without limit.
 func TestContextsComeAndGo(t *testing.T) {
@@ -184,7 +221,10 @@ func TestNoAllocationOnceWarm(t *testing.T) {
 			}
 		}
 	}
-	rounds()
+	rounds() // and by tag
+	if q.tags.used != 0 || len(q.tags.heads) == 0 {
+		t.Errorf("%d bins are left, of %d chains", q.tags.used, len(q.tags.heads))
+	}
 	if n := testing.AllocsPerRun(100, rounds); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -200,6 +240,23 @@ func BenchmarkPair(b *testing.B) {
 	for b.Loop() {
 		q.Post(Envelope{1, 3, 5}, 1)
 		q.Arrive(Envelope{1, 3, 5}, 2)
+	}
+}
+
+// BenchmarkTags: a message and a receive beside so many posted receives of other tags.
+func BenchmarkTags(b *testing.B) {
+	for _, n := range []int{0, 1, 10, 1000, 100_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			q := New()
+			for i := range n {
+				q.Post(Envelope{1, 3, int32(100 + i)}, 1)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				q.Post(Envelope{1, 3, 5}, 1)
+				q.Arrive(Envelope{1, 3, 5}, 2)
+			}
+		})
 	}
 }
 
