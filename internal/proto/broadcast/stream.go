@@ -300,6 +300,9 @@ func (s *Stream) Heard(now proto.Time, from int, number uint64, out *StreamActio
 	}
 }
 
+// Started is the number of the last broadcast that this member's program has asked for.
+func (s *Stream) Started() uint64 { return s.started }
+
 // Completed is up to which number all broadcasts are handed up here.
 func (s *Stream) Completed() uint64 { return s.completed }
 

@@ -12,6 +12,8 @@ import (
 // Doorbells are a process's page of memory that all its peers map. By ringing its doorbell a peer
 // tells the owner that its ring has something, and there it sees whether the owner sleeps.
 //
+// The owner's own doorbell is rung by peers that have no frame for it, but want it to wake.
+//
 // No ring is missed. A peer changes the memory, rings, and then checks whether the owner sleeps.
 // The owner stops a doorbell before it looks at the peer's ring, and announces that it sleeps
 // before it looks at the doorbells for the last time. Go's atomics are sequentially consistent,

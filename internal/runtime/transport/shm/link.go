@@ -95,6 +95,18 @@ func (l *Link) Ring() {
 	if e.bell.Load()&e.bit == 0 {
 		e.bell.Or(e.bit)
 	}
+	e.rouse()
+}
+
+// Nudge wakes the peer, whose number is given, if it waits, or keeps it from waiting next, although
+// nothing is in the rings.
+func (l *Link) Nudge(peer proto.Proc) {
+	l.doorbells.Ring(peer)
+	l.Ends.rouse()
+}
+
+// rouse wakes the peer if it waits.
+func (e *Ends) rouse() {
 	if rouse(e.asleep) {
 		one := uint64(1)
 		unix.RawSyscall(unix.SYS_WRITE, uintptr(e.alarm), uintptr(unsafe.Pointer(&one)), 8)
