@@ -1,5 +1,6 @@
-// Where the program calls MPI, for banyan check. The Go runtime can't see the C stack, so
-// each call records its callers before it enters Go.
+// Where the program calls MPI, for banyan check, and for errors that end the job. The Go runtime
+// can't see the C stack. So in a job that is checked each call records its callers before it
+// enters Go, and such an error does so after Go has returned.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -26,6 +27,17 @@ void banyan_note_callers(void)
 	for (int i = 0; i < n; i++)
 		callers[i] = (uintptr_t)frames[i];
 	callers[n] = 0;
+}
+
+static void die(MPI_Comm *comm, int *code, ...)
+{
+	banyan_note_callers();
+	banyan_die();
+}
+
+uintptr_t banyan_last_words(void)
+{
+	return (uintptr_t)die;
 }
 
 const uintptr_t *banyan_callers(void)

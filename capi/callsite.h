@@ -9,6 +9,10 @@
 // banyan_watch_callers makes each call from now on record its callers.
 void banyan_watch_callers(void);
 
+// banyan_last_words is the address of the error handler of an error that ends the job, and that has
+// to tell the line of the program: it records its callers.
+uintptr_t banyan_last_words(void);
+
 // banyan_callers are the return addresses of the thread's present call, innermost
 // first, with 0 behind the last.
 const uintptr_t *banyan_callers(void);

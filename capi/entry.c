@@ -51,11 +51,17 @@ ENTRY(MPI_Add_error_code, (int errorclass, int *errorcode), (errorclass, errorco
 ENTRY(MPI_Add_error_string, (int errorcode, const char *string), (errorcode, string),
       RESULT(banyan_AddErrorString(errorcode, POINTER(string))));
 
-ENTRY(MPI_Allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
-      RESULT(banyan_Allgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm))));
+int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+	return native_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+ALIAS(int, MPI_Allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm));
 
-ENTRY(MPI_Allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
-      RESULT(banyan_Allgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm))));
+int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+	return native_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+ALIAS(int, MPI_Allgather_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm));
 
 ENTRY(MPI_Allgather_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request),
       RESULT(banyan_AllgatherInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request))));
@@ -78,11 +84,17 @@ ENTRY(MPI_Allgatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Data
 ENTRY(MPI_Alloc_mem, (MPI_Aint size, MPI_Info info, void *baseptr), (size, info, baseptr),
       RESULT(banyan_AllocMem(size, HANDLE(info), POINTER(baseptr))));
 
-ENTRY(MPI_Allreduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm),
-      RESULT(banyan_Allreduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm))));
+int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+	return native_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+}
+ALIAS(int, MPI_Allreduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
 
-ENTRY(MPI_Allreduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), (sendbuf, recvbuf, count, datatype, op, comm),
-      RESULT(banyan_Allreduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm))));
+int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+	return native_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+}
+ALIAS(int, MPI_Allreduce_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm));
 
 ENTRY(MPI_Allreduce_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, comm, info, request),
       RESULT(banyan_AllreduceInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request))));
@@ -90,11 +102,17 @@ ENTRY(MPI_Allreduce_init, (const void *sendbuf, void *recvbuf, int count, MPI_Da
 ENTRY(MPI_Allreduce_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, comm, info, request),
       RESULT(banyan_AllreduceInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-ENTRY(MPI_Alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
-      RESULT(banyan_Alltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm))));
+int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+	return native_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+ALIAS(int, MPI_Alltoall, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm));
 
-ENTRY(MPI_Alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
-      RESULT(banyan_Alltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm))));
+int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+	return native_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+ALIAS(int, MPI_Alltoall_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm));
 
 ENTRY(MPI_Alltoall_init, (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request),
       RESULT(banyan_AlltoallInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm), HANDLE(info), POINTER(request))));
@@ -135,17 +153,26 @@ ENTRY(MPI_Attr_get, (MPI_Comm comm, int keyval, void *attribute_val, int *flag),
 ENTRY(MPI_Attr_put, (MPI_Comm comm, int keyval, void *attribute_val), (comm, keyval, attribute_val),
       RESULT(banyan_AttrPut(HANDLE(comm), keyval, (uintptr_t)attribute_val)));
 
-ENTRY(MPI_Barrier, (MPI_Comm comm), (comm),
-      RESULT(banyan_Barrier(HANDLE(comm))));
+int PMPI_Barrier(MPI_Comm comm)
+{
+	return native_Barrier(comm);
+}
+ALIAS(int, MPI_Barrier, (MPI_Comm comm));
 
 ENTRY(MPI_Barrier_init, (MPI_Comm comm, MPI_Info info, MPI_Request *request), (comm, info, request),
       RESULT(banyan_BarrierInit(HANDLE(comm), HANDLE(info), POINTER(request))));
 
-ENTRY(MPI_Bcast, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm), (buffer, count, datatype, root, comm),
-      RESULT(banyan_Bcast(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm))));
+int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+	return native_Bcast(buffer, count, datatype, root, comm);
+}
+ALIAS(int, MPI_Bcast, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm));
 
-ENTRY(MPI_Bcast_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm), (buffer, count, datatype, root, comm),
-      RESULT(banyan_Bcast(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm))));
+int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+	return native_Bcast_c(buffer, count, datatype, root, comm);
+}
+ALIAS(int, MPI_Bcast_c, (void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm));
 
 ENTRY(MPI_Bcast_init, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request), (buffer, count, datatype, root, comm, info, request),
       RESULT(banyan_BcastInit(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm), HANDLE(info), POINTER(request))));
@@ -1275,11 +1302,17 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
 }
 ALIAS(int, MPI_Iprobe, (int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status));
 
-ENTRY(MPI_Irecv, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, source, tag, comm, request),
-      RESULT(banyan_Irecv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request))));
+int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	return native_Irecv(buf, count, datatype, source, tag, comm, request);
+}
+ALIAS(int, MPI_Irecv, (void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request));
 
-ENTRY(MPI_Irecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request), (buf, count, datatype, source, tag, comm, request),
-      RESULT(banyan_Irecv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request))));
+int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	return native_Irecv_c(buf, count, datatype, source, tag, comm, request);
+}
+ALIAS(int, MPI_Irecv_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request));
 
 ENTRY(MPI_Ireduce, (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, root, comm, request),
       RESULT(banyan_Ireduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), root, HANDLE(comm), POINTER(request))));

@@ -33,12 +33,26 @@ bool banyan_lane_receive(void *buf, int64_t count, MPI_Datatype datatype, int so
 // banyan_lane_probe finds a message and leaves it, or returns false.
 bool banyan_lane_probe(int source, int tag, MPI_Comm comm, bool wait, MPI_Status *status);
 
+// banyan_lane_note starts a receive, or returns false and has done nothing.
+bool banyan_lane_note(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request);
+
 // BANYAN_SENT is the request of every send that ended within its call: binding's sentHandle.
 #define BANYAN_SENT ((MPI_Request)(uintptr_t)LANE_SENT)
 
-// banyan_lane_sent ends requests, whether the lane is usable or not, if all of them are sends that had ended within their calls, or
-// returns false and has done nothing.
-bool banyan_lane_sent(int64_t count, MPI_Request *requests, MPI_Status *statuses);
+// BANYAN_NO_PROC is that of every receive from MPI_PROC_NULL: binding's noProcHandle.
+#define BANYAN_NO_PROC ((MPI_Request)(uintptr_t)LANE_NO_PROC)
+
+// banyan_lane_knows says whether banyan_lane_end may know a request: that of a send that has ended, of a
+// receive that was noted, or of one from MPI_PROC_NULL.
+static inline bool banyan_lane_knows(MPI_Request request)
+{
+	return ((uintptr_t)request & (LANE_GENERATION - 1)) >= LANE_FIRST_NOTE;
+}
+
+// banyan_lane_end ends requests, whether the lane is usable or not, if it knows all of them and they
+// are over, or returns false: then some messages may have been received, and no request has ended.
+// With wait it waits a little.
+bool banyan_lane_end(int64_t count, MPI_Request *requests, MPI_Status *statuses, bool wait);
 
 // banyan_lane_released wakes a goroutine that waits for the lock. It is Go's.
 void banyan_lane_released(void);

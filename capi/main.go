@@ -1,3 +1,8 @@
+// Package join sets GOMAXPROCS. So the Go runtime needn't read the limits of the control group.
+
+//go:debug containermaxprocs=0
+//go:debug updatemaxprocs=0
+
 // Command capi is the C library, libmpi_abi.so.1: the standard ABI of MPI-5.0.
 //
 // It is built by make build, with -buildmode=c-shared. A call of a program goes
@@ -14,6 +19,7 @@ package main
 
 /*
 #cgo CFLAGS: -fexceptions -Wall -Wextra -Wno-unused-parameter -Wno-parentheses
+#include "callsite.h"
 #include "signals.h"
 #include "streams.h"
 */
@@ -30,7 +36,7 @@ import (
 )
 
 // process is the library's state in this operating-system process.
-var process = binding.New(binding.Host{Join: joinJob, Flush: flush, Exit: exit, Callbacks: callbacks{}})
+var process = binding.New(binding.Host{Join: joinJob, Flush: flush, Exit: exit, Callbacks: callbacks{}, Locate: uintptr(C.banyan_last_words())})
 
 func joinJob() (binding.Job, error) {
 	j, err := join.Join(join.Options{Lane: true})

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "banyan.h"
+#include "commons.h"
 #include "lane.h"
 #include "typesize.h"
 
@@ -155,6 +156,22 @@ static inline int native_Isend_c(const void *buf, MPI_Count count, MPI_Datatype 
 	return RESULT(banyan_Isend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
 }
 
+static inline int native_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	if (banyan_lane_usable() && banyan_lane_note(buf, count, datatype, source, tag, comm, request))
+		return MPI_SUCCESS;
+	GUARD(MPI_Irecv);
+	return RESULT(banyan_Irecv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request)));
+}
+
+static inline int native_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	if (banyan_lane_usable() && banyan_lane_note(buf, count, datatype, source, tag, comm, request))
+		return MPI_SUCCESS;
+	GUARD(MPI_Irecv_c);
+	return RESULT(banyan_Irecv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request)));
+}
+
 static inline int native_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
 	if (banyan_lane_usable() && banyan_lane_send(sendbuf, sendcount, sendtype, dest, sendtag, comm)) {
@@ -197,7 +214,7 @@ static inline int native_Iprobe(int source, int tag, MPI_Comm comm, int *flag, M
 
 static inline int native_Wait(MPI_Request *request, MPI_Status *status)
 {
-	if (*request == BANYAN_SENT && banyan_lane_sent(1, request, status))
+	if (banyan_lane_knows(*request) && banyan_lane_end(1, request, status, true))
 		return MPI_SUCCESS;
 	GUARD(MPI_Wait);
 	return RESULT(banyan_Wait(POINTER(request), POINTER(status)));
@@ -205,7 +222,7 @@ static inline int native_Wait(MPI_Request *request, MPI_Status *status)
 
 static inline int native_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-	if (*request == BANYAN_SENT && banyan_lane_sent(1, request, status)) {
+	if (banyan_lane_knows(*request) && banyan_lane_end(1, request, status, false)) {
 		*flag = 1;
 		return MPI_SUCCESS;
 	}
@@ -215,7 +232,7 @@ static inline int native_Test(MPI_Request *request, int *flag, MPI_Status *statu
 
 static inline int native_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
-	if (count > 0 && array_of_requests[0] == BANYAN_SENT && banyan_lane_sent(count, array_of_requests, array_of_statuses))
+	if (count > 0 && banyan_lane_knows(array_of_requests[0]) && banyan_lane_end(count, array_of_requests, array_of_statuses, true))
 		return MPI_SUCCESS;
 	GUARD(MPI_Waitall);
 	return RESULT(banyan_Waitall(count, POINTER(array_of_requests), POINTER(array_of_statuses)));
@@ -262,6 +279,80 @@ static inline int native_Get_count(const MPI_Status *status, MPI_Datatype dataty
 	native_Get_count_c(status, datatype, &n);
 	*count = n == (int)n ? (int)n : MPI_UNDEFINED;
 	return MPI_SUCCESS;
+}
+
+// Small collectives within a host; see commons.c.
+
+static inline int native_Barrier(MPI_Comm comm)
+{
+	if (banyan_lane_usable() && banyan_commons_barrier(comm))
+		return MPI_SUCCESS;
+	GUARD(MPI_Barrier);
+	return RESULT(banyan_Barrier(HANDLE(comm)));
+}
+
+static inline int native_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+	if (banyan_lane_usable() && banyan_commons_bcast(buffer, count, datatype, root, comm))
+		return MPI_SUCCESS;
+	GUARD(MPI_Bcast);
+	return RESULT(banyan_Bcast(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm)));
+}
+
+static inline int native_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+	if (banyan_lane_usable() && banyan_commons_bcast(buffer, count, datatype, root, comm))
+		return MPI_SUCCESS;
+	GUARD(MPI_Bcast_c);
+	return RESULT(banyan_Bcast(POINTER(buffer), count, HANDLE(datatype), root, HANDLE(comm)));
+}
+
+static inline int native_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+	if (banyan_lane_usable() && banyan_commons_allreduce(sendbuf, recvbuf, count, datatype, op, comm))
+		return MPI_SUCCESS;
+	GUARD(MPI_Allreduce);
+	return RESULT(banyan_Allreduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
+}
+
+static inline int native_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+	if (banyan_lane_usable() && banyan_commons_allreduce(sendbuf, recvbuf, count, datatype, op, comm))
+		return MPI_SUCCESS;
+	GUARD(MPI_Allreduce_c);
+	return RESULT(banyan_Allreduce(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm)));
+}
+
+static inline int native_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+	if (banyan_lane_usable() && banyan_commons_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+		return MPI_SUCCESS;
+	GUARD(MPI_Allgather);
+	return RESULT(banyan_Allgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
+}
+
+static inline int native_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+	if (banyan_lane_usable() && banyan_commons_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+		return MPI_SUCCESS;
+	GUARD(MPI_Allgather_c);
+	return RESULT(banyan_Allgather(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
+}
+
+static inline int native_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+	if (banyan_lane_usable() && banyan_commons_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+		return MPI_SUCCESS;
+	GUARD(MPI_Alltoall);
+	return RESULT(banyan_Alltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
+}
+
+static inline int native_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+	if (banyan_lane_usable() && banyan_commons_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+		return MPI_SUCCESS;
+	GUARD(MPI_Alltoall_c);
+	return RESULT(banyan_Alltoall(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), recvcount, HANDLE(recvtype), HANDLE(comm)));
 }
 
 #endif

@@ -20,6 +20,7 @@ type Error = comm.Error
 // Causes of an Error, for errors.Is.
 var (
 	ErrRankLost  = process.ErrRankLost  // a rank that is needed has died for good
+	ErrFinished  = process.ErrFinished  // a wait for a rank whose program has come to its end
 	ErrTruncated = process.ErrTruncated // a message is larger than its receive buffer
 	ErrMismatch  = comm.ErrMismatch     // ranks disagree about the size of a collective
 	ErrRank      = comm.ErrRank         // no such rank

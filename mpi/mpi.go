@@ -31,6 +31,10 @@
 // reaches every live rank as long as its root lives. Other collectives of communicators with the
 // lost rank return an error at every live member.
 //
+// A call that waits for a rank whose program has come to its end without sending what is waited
+// for returns ErrFinished within some seconds. With replicas that may be because they have
+// diverged, so it ends the job.
+//
 // # Replicated programs
 //
 // A rank's replicas must send the same messages in the same order: the program must be
@@ -58,6 +62,7 @@ import (
 
 	"banyan/internal/job/join"
 	"banyan/internal/mpi/comm"
+	"banyan/internal/runtime/process"
 )
 
 // Option is an option of Init and Main.
@@ -125,6 +130,9 @@ func Main(run func(world *Comm) error, options ...Option) {
 		var e *Error
 		if !errors.As(err, &e) {
 			err = fmt.Errorf("rank %d: %w", p.World().Rank(), err)
+		}
+		if f := (*process.FinishedError)(nil); errors.As(err, &f) && f.Replicated {
+			p.job.Abort(1, err.Error()) // the replicas may have diverged: none may go on
 		}
 		complain(err)
 		if errors.Is(err, ErrRankLost) {

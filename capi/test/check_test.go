@@ -64,6 +64,39 @@ func TestCheckWithoutLines(t *testing.T) {
 	}
 }
 
+// Calls in main have lines in programs that the compiler has optimised, too. Programs without lines
+// have names that people can read, and the advice how to get lines.
+func TestCheckOptimised(t *testing.T) {
+	for _, c := range []struct{ compiler, source, flag, says string }{
+		{"mpicc", "lines.c", "-g", " of MPI_Allreduce, at lines.c:9\n"},
+		{"mpicc", "lines.c", "-g0", " of MPI_Allreduce, at main in program (-g when compiling gives lines)\n"},
+		{"mpicxx", "names.cc", "-g", " of MPI_Allreduce, at names.cc:15\n"},
+		{"mpicxx", "names.cc", "-g0", " of MPI_Allreduce, at clocks::Sum<double>::add in program (-g when compiling gives lines)\n"},
+	} {
+		o := run(t, tool("banyan"), "check", "-n", "2", "--runs", "1", build(t, c.compiler, filepath.Join("testdata", c.source), "-O2", c.flag))
+		if o.code != 0 || !strings.Contains(o.stdout, c.says) {
+			t.Errorf("it doesn't say %q: %v", c.says, o)
+		}
+	}
+}
+
+// Where data differs, later runs look at the bytes, and tell padding of structs from data.
+func TestCheckPadding(t *testing.T) {
+	o := run(t, tool("banyan"), "check", "-n", "2", "--runs", "3", build(t, "mpicc", "testdata/padding.c", "-O2", "-g"))
+	for _, s := range []string{
+		" of MPI_Bcast, at padding.c:28\n          of a call's 128 bytes (from 0) these differ: ",
+		": all of it is padding of struct particle (32 bytes), which holds what was in memory before: no data of the program's\n",
+		" of MPI_Allreduce, at padding.c:30\n          of a call's 24 bytes (from 0) these differ: 16",
+	} {
+		if o.code != 0 || !strings.Contains(o.stdout, s) {
+			t.Errorf("it doesn't say %q: %v", s, o)
+		}
+	}
+	if strings.Count(o.stdout, "padding of struct") != 1 {
+		t.Error(o)
+	}
+}
+
 // A Fortran program calls MPI through the library of the Fortran bindings. banyan check names the
 // lines of the program, not of that library.
 func TestCheckFortran(t *testing.T) {

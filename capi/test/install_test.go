@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,66 @@ func build(t *testing.T, wrapper, source string, flags ...string) string {
 func TestBenchStartup(t *testing.T) {
 	o := run(t, tool("banyan"), "bench", "startup", "--procs", "1,3", "--rounds", "1", "--format", "csv")
 	if o.code != 0 || !strings.Contains(o.stdout, "\nbanyan,1,") || !strings.Contains(o.stdout, "\nbanyan,3,") {
+		t.Error(o)
+	}
+}
+
+// "banyan bench mpi" measures each kind of row.
+func TestBenchMPI(t *testing.T) {
+	o := run(t, tool("banyan"), "bench", "mpi", "--library", "banyan", "--kind", "vector-stream,indexed-stream,struct-stream,rate,posted,unexpected,threads", "--rounds", "1", "--format", "csv")
+	if o.code != 0 {
+		t.Fatal(o)
+	}
+	for _, row := range []string{"vector-stream,16384,2", "indexed-stream,1024,2", "struct-stream,1024,2", "rate,8,2", "posted,8,2", "unexpected,8,2", "threads-2,8,2", "threads-4,8,2"} {
+		if !regexp.MustCompile(`\n` + row + `,auto,\d`).MatchString(o.stdout) {
+			t.Errorf("no row %s:\n%s", row, o.stdout)
+		}
+	}
+}
+
+// "banyan bench mpi --program" runs a program that was built for each library that is installed.
+func TestBenchProgram(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"../../examples/heat/heat.c", "../../abi/mpi-ext.h"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	libraries := []string{"banyan"}
+	for name, wrapper := range map[string]string{"banyan": tool("mpicc"), "openmpi": "mpicc.openmpi", "mpich": "mpicc.mpich"} {
+		if _, err := exec.LookPath(wrapper); err != nil {
+			continue
+		}
+		if name != "banyan" {
+			libraries = append(libraries, name)
+		}
+		if out, err := exec.Command(wrapper, "-O2", "-o", filepath.Join(dir, "heat-"+name), filepath.Join(dir, "heat.c"), "-lm").CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", wrapper, err, out)
+		}
+	}
+	program := filepath.Join(dir, "heat-{lib}") + " 20"
+	o := run(t, tool("banyan"), "bench", "mpi", "--program", program, "--procs", "1,2", "--rounds", "2", "--format", "csv")
+	if o.code != 0 || !strings.Contains(o.stdout, "\n"+program+",1,") || !strings.Contains(o.stdout, "\n"+program+",2,") {
+		t.Error(o)
+	}
+	for _, name := range libraries {
+		if !strings.Contains(o.stdout, ","+name+"_s,") {
+			t.Errorf("no times of %s:\n%s", name, o.stdout)
+		}
+	}
+	o = run(t, tool("banyan"), "bench", "mpi", "--library", "banyan", "--program", filepath.Join(dir, "heat-{lib}")+" nonsense", "--rounds", "1")
+	if o.code == 0 || !strings.Contains(o.stderr, "banyan, "+dir) {
+		t.Error(o)
+	}
+	if err := os.Remove(filepath.Join(dir, "heat-banyan")); err != nil {
+		t.Fatal(err)
+	}
+	o = run(t, tool("banyan"), "bench", "mpi", "--library", "banyan", "--program", program)
+	if o.code == 0 || !strings.Contains(o.stderr, "there is no program "+filepath.Join(dir, "heat-banyan")) {
 		t.Error(o)
 	}
 }
@@ -75,6 +136,30 @@ func TestWrappers(t *testing.T) {
 	for _, args := range [][]string{{"-n", "3"}, {"-n", "2", "--replicas", "2"}} {
 		if o := run(t, tool("mpiexec"), append(args, heat, "40")...); o.code != 0 || o.stdout != one.stdout {
 			t.Errorf("%v: %v; alone it wrote %q", args, o, one.stdout)
+		}
+	}
+}
+
+// mpiexec is a command of its own, for jobs of this machine. What it can't do banyan does in its
+// place, and neither repeats what the other has said.
+func TestMpiexec(t *testing.T) {
+	for _, args := range [][]string{{"--version"}, {"-V"}} {
+		want := run(t, tool("banyan"), "--version")
+		if o := run(t, tool("mpiexec"), args...); o.code != 0 || o.stdout != want.stdout || !strings.HasPrefix(o.stdout, "Banyan ") {
+			t.Errorf("%v: %v, banyan says %v", args, o, want)
+		}
+	}
+	for _, args := range [][]string{{"--help"}, {"-n", "2", "--no-such-flag", "true"}, {"-n", "2"}, {"-n", "2", "./nowhere"}} {
+		want := run(t, tool("banyan"), append([]string{"run"}, args...)...)
+		if o := run(t, tool("mpirun"), args...); o.code != want.code || o.stdout != want.stdout || o.stderr != want.stderr {
+			t.Errorf("%v: %v, banyan run says %v", args, o, want)
+		}
+	}
+	heat := build(t, "mpicc", "../../examples/heat/heat.c", "-O2", "-lm")
+	for _, how := range [][]string{nil, {"--on-console-loss=continue"}} {
+		o := run(t, tool("mpiexec"), slices.Concat(how, []string{"--mca", "btl", "self", "-n", "2", heat, "40"})...)
+		if o.code != 0 || o.stdout != run(t, heat, "40").stdout || strings.Count(o.stderr, "has no meaning here") != 1 {
+			t.Errorf("%v: %v", how, o)
 		}
 	}
 }

@@ -41,7 +41,8 @@ func testMain(m *testing.M) int {
 	dir = made.Path
 	header = filepath.Join(dir, "include")
 	build := exec.Command("../../scripts/library.sh", dir)
-	build.Env = append(os.Environ(), "PROFILE=off") // it would compile everything again
+	build.Env = append(os.Environ(), "PROFILE=off", // it would compile everything again
+		"KEPT="+scratch.KeptDir)
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Printf("scripts/library.sh: %v\n%s", err, out)
 		return 1

@@ -17,7 +17,7 @@ func TestSendDeterministic(t *testing.T) {
 	for seed := range uint64(2) {
 		dir := t.TempDir()
 		report := jobtest.Run(t, "", launcher.Config{
-			Ranks: ranks, Replicas: 2, Args: []string{"-tolerance", "1e-2", "data/bcsstk16.mtx.gz"}, Env: check.Environment(dir, seed), Stderr: os.Stderr,
+			Ranks: ranks, Replicas: 2, Args: []string{"-tolerance", "1e-2", "data/bcsstk16.mtx.gz"}, Env: check.Environment(dir, seed, check.Site{}), Stderr: os.Stderr,
 		})
 		if report.ExitCode != 0 {
 			t.Fatalf("exit code %d, %s", report.ExitCode, report.Reason)

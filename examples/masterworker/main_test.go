@@ -58,7 +58,7 @@ func TestCaught(t *testing.T) {
 		dir := t.TempDir()
 		_, err := launcher.Run(launcher.Config{
 			Ranks: ranks, Replicas: 2, Program: program, Args: args,
-			Env:   append(append(os.Environ(), asProgram+"=1"), check.Environment(dir, seed)...),
+			Env:   append(append(os.Environ(), asProgram+"=1"), check.Environment(dir, seed, check.Site{})...),
 			Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, // it may end with an error about what it sends
 			Limit: 20 * time.Second, // or hang
 		})

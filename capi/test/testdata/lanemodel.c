@@ -21,9 +21,11 @@
 void peer_open(void *memory);
 bool peer_send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 bool peer_receive(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status);
+bool peer_note(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request);
+bool peer_end(int64_t count, MPI_Request *requests, MPI_Status *statuses, bool wait);
 void peer_released(void);
 
-enum { RING = 4096, PAGE = 4096, TAGS = 2, LARGEST = 300, TICK = 1, CONTEXT = 2 };
+enum { RING = 4096, PAGE = 4096, TAGS = 2, LARGEST = 300, TICK = 1, CONTEXT = 2, WIDEST = 8 };
 
 // C looks at counts without the lock, as a guess.
 #define ADD(count, n) __atomic_store_n(&(count), (count) + (n), __ATOMIC_RELAXED)
@@ -39,12 +41,23 @@ struct list {
 	struct message *first, **last;
 };
 
+// receive is one that Go has posted.
+struct receive {
+	struct receive *next;
+	bool done;
+	int wanted, got; // tags
+	char *buffer;
+	uint64_t bytes;
+};
+
 static struct process {
 	int rank;
 	struct lane_memory *m;
 	struct lane_ends *e, ends;
 	bool (*send)(const void *, int64_t, MPI_Datatype, int, int, MPI_Comm);
 	bool (*receive)(void *, int64_t, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
+	bool (*note)(void *, int64_t, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+	bool (*end)(int64_t, MPI_Request *, MPI_Status *, bool);
 
 	pthread_mutex_t mutex; // of the token
 	pthread_cond_t cond;
@@ -56,13 +69,12 @@ static struct process {
 
 	// The lock's owner's:
 	struct list unexpected, outbox;
-	bool posted, done;
-	int wanted, got; // tags
-	char *buffer;
-	uint64_t bytes;
+	struct receive *posted;           // those without a message, the oldest first
+	struct receive of[LANE_NOTES];    // notes that Go has posted
 
-	uint64_t lane, go; // how messages came
-	long next[TAGS];   // how many have come; senders are seldom far ahead of that
+	uint64_t lane, go, noted; // how messages came; by notes that C has received
+	uint64_t polls;           // of them, how many C must have counted
+	long next[TAGS];          // how many have come; senders are seldom far ahead of that
 	unsigned seed;
 } procs[2];
 
@@ -196,9 +208,13 @@ static bool poll_rings(struct process *p)
 		uint64_t n = word >> 32;
 		if ((uint32_t)word != (1 | LANE_EAGER << 8) || s->total != n || s->src != 1 - p->rank)
 			fail("nonsense in the ring");
-		if (p->posted && (p->wanted == s->tag || p->wanted == MPI_ANY_TAG)) {
-			memcpy(p->buffer, (char *)s + 40, n);
-			p->got = s->tag, p->bytes = n, p->done = true, p->posted = false;
+		struct receive **to = &p->posted;
+		while (*to && (*to)->wanted != s->tag && (*to)->wanted != MPI_ANY_TAG)
+			to = &(*to)->next;
+		struct receive *found = *to;
+		if (found) {
+			memcpy(found->buffer, (char *)s + 40, n);
+			found->got = s->tag, found->bytes = n, found->done = true, *to = found->next;
 			ADD(p->m->counts.posted, -1);
 		} else {
 			add(&p->unexpected, s->tag, (char *)s + 40, n);
@@ -221,9 +237,51 @@ static bool poll_rings(struct process *p)
 	return moved;
 }
 
-static void go_send(struct process *p, int tag, const void *data, uint64_t n)
+// post posts a receive. The lock is held.
+static void post(struct process *p, struct receive *r, int tag, char *buffer)
+{
+	*r = (struct receive){.wanted = tag, .buffer = buffer};
+	ADD(p->m->requests, 1);
+	struct message **m = &p->unexpected.first;
+	while (*m && tag != MPI_ANY_TAG && (*m)->tag != tag)
+		m = &(*m)->next;
+	if (*m) {
+		struct message *found = take(&p->unexpected, m);
+		ADD(p->m->counts.unexpected, -1);
+		memcpy(buffer, found->data, r->bytes = found->bytes);
+		r->got = found->tag, r->done = true;
+		free(found);
+		return;
+	}
+	struct receive **last = &p->posted;
+	while (*last)
+		last = &(*last)->next;
+	*last = r;
+	ADD(p->m->counts.posted, 1);
+}
+
+// enter takes the lock, and posts what C has noted.
+static void enter(struct process *p)
 {
 	lock(p);
+	struct lane_notes *all = &p->m->notes;
+	if (p->m->waiting == 0)
+		return;
+	for (uint32_t k = all->first; k != all->next; k++) {
+		struct lane_note *n = &all->table[k % LANE_NOTES];
+		if (n->state == LANE_WAITS) {
+			n->state = LANE_POSTED;
+			if (n->context != CONTEXT || n->world != 1 - p->rank || n->room != LARGEST)
+				fail("nonsense in a note");
+			post(p, &p->of[k % LANE_NOTES], n->tag == (int32_t)LANE_ANY_TAG ? MPI_ANY_TAG : n->tag, n->buffer);
+		}
+	}
+	p->m->waiting = 0;
+}
+
+static void go_send(struct process *p, int tag, const void *data, uint64_t n)
+{
+	enter(p);
 	if (!p->outbox.first && write_frame(p, tag, data, n))
 		ring(p);
 	else {
@@ -256,37 +314,41 @@ static void nap(struct process *p)
 	if (__atomic_exchange_n(&p->asleep, 0, __ATOMIC_SEQ_CST) == 0) {
 		// The peer has written, or will; what it writes ends a later nap early.
 	}
-	lock(p);
+	enter(p);
 }
 
-static int go_receive(struct process *p, int tag, char *buffer, uint64_t *bytes)
+// await waits for a receive that is posted, and ends it. The lock is held.
+static void await(struct process *p, struct receive *r)
 {
-	lock(p);
-	struct message **m = &p->unexpected.first;
-	while (*m && tag != MPI_ANY_TAG && (*m)->tag != tag)
-		m = &(*m)->next;
-	if (*m) {
-		struct message *found = take(&p->unexpected, m);
-		ADD(p->m->counts.unexpected, -1);
-		memcpy(buffer, found->data, *bytes = found->bytes);
-		p->got = found->tag;
-		free(found);
-	} else {
-		p->buffer = buffer, p->wanted = tag, p->posted = true, p->done = false;
-		ADD(p->m->counts.posted, 1);
-		ADD(p->m->requests, 1);
-		for (int idle = 0; poll_rings(p), !p->done; idle++) {
-			if (idle < 20) {
-				unlock(p);
-				sched_yield();
-				lock(p);
-			} else
-				nap(p);
-		}
-		ADD(p->m->requests, -1);
-		*bytes = p->bytes;
+	for (int idle = 0; poll_rings(p), !r->done; idle++) {
+		if (idle < 20) {
+			unlock(p);
+			sched_yield();
+			enter(p);
+		} else
+			nap(p);
 	}
-	tag = p->got;
+	ADD(p->m->requests, -1);
+}
+
+// end_note ends a request that C has noted, as Go does it: it returns the tag.
+static int end_note(struct process *p, MPI_Request request, uint64_t *bytes)
+{
+	enter(p);
+	uint32_t i = (((uintptr_t)request & (LANE_GENERATION - 1)) - LANE_FIRST_NOTE) >> 4;
+	struct lane_note *n = &p->m->notes.table[i];
+	int tag;
+	if (n->handle != (uintptr_t)request)
+		fail("a request without its note");
+	if (n->state == LANE_RECEIVED) {
+		tag = n->got, *bytes = n->bytes;
+		p->polls++;
+	} else {
+		await(p, &p->of[i]);
+		tag = p->of[i].got, *bytes = p->of[i].bytes;
+	}
+	n->state = LANE_FREE;
+	n->handle = (n->handle + LANE_GENERATION) % LANE_LAST_HANDLE;
 	unlock(p);
 	return tag;
 }
@@ -309,7 +371,7 @@ static void *sends(void *arg)
 		memset(data, (char)i, n);
 		memcpy(data, &i, sizeof i);
 		// Relaxed: ThreadSanitizer must not take it for an order.
-		while (i - __atomic_load_n(&procs[1 - s->p->rank].next[s->tag], __ATOMIC_RELAXED) > i / 50 % 7 * 10)
+		while (i - __atomic_load_n(&procs[1 - s->p->rank].next[s->tag], __ATOMIC_RELAXED) > WIDEST + i / 50 % 7 * 10)
 			sched_yield();
 		if (!s->p->send(data, n, MPI_BYTE, 1 - s->p->rank, s->tag, MPI_COMM_WORLD))
 			go_send(s->p, s->tag, data, n);
@@ -317,32 +379,82 @@ static void *sends(void *arg)
 	return NULL;
 }
 
+// started is a receive of the program.
+struct started {
+	MPI_Request request; // of C's, or
+	struct receive go;
+	int tag;
+	uint64_t bytes;
+	char data[LARGEST + 1];
+};
+
+static void start(struct process *p, struct started *s)
+{
+	memset(s->data, 0x55, sizeof s->data);
+	if (p->note(s->data, LARGEST, MPI_BYTE, 1 - p->rank, s->tag, MPI_COMM_WORLD, &s->request))
+		return;
+	s->request = MPI_REQUEST_NULL;
+	enter(p);
+	post(p, &s->go, s->tag, s->data);
+	unlock(p);
+}
+
+static void finish(struct process *p, struct started *s)
+{
+	MPI_Status status;
+	if (s->request == MPI_REQUEST_NULL) {
+		enter(p);
+		await(p, &s->go);
+		s->tag = s->go.got, s->bytes = s->go.bytes;
+		unlock(p);
+		p->go++;
+	} else if (p->end(1, &s->request, &status, rand_r(&p->seed) % 2)) {
+		s->tag = status.MPI_TAG, s->bytes = status.MPI_internal[1];
+		p->noted++, p->polls++;
+	} else {
+		s->tag = end_note(p, s->request, &s->bytes);
+		p->go++;
+	}
+}
+
 static void *receives(void *arg)
 {
 	struct process *p = arg;
-	char data[LARGEST];
+	static __thread struct started window[WIDEST];
 	long *next = p->next;
-	for (long k = 0; k < TAGS * messages; k++) {
-		int tag = rand_r(&p->seed) % 32;
-		if (tag >= TAGS || next[tag] == messages)
-			tag = MPI_ANY_TAG;
-		uint64_t n;
-		MPI_Status status;
-		memset(data, 0x55, sizeof data);
-		if (p->receive(data, LARGEST, MPI_BYTE, 1 - p->rank, tag, MPI_COMM_WORLD, &status)) {
-			tag = status.MPI_TAG, n = status.MPI_internal[1];
-			p->lane++;
-		} else {
-			tag = go_receive(p, tag, data, &n);
-			p->go++;
+	for (long k = 0; k < TAGS * messages;) {
+		int wide = rand_r(&p->seed) % 4 ? 1 : 1 + rand_r(&p->seed) % WIDEST;
+		if (wide > TAGS * messages - k)
+			wide = TAGS * messages - k;
+		for (int i = 0; i < wide; i++) {
+			int tag = rand_r(&p->seed) % 32;
+			window[i].tag = tag >= TAGS || messages - next[tag] <= WIDEST ? MPI_ANY_TAG : tag;
 		}
-		long i;
-		memcpy(&i, data, sizeof i);
-		if (i != next[tag])
-			fail("a message out of order");
-		if (n != length(i, tag) || data[n - 1] != (char)i || data[sizeof i] != (char)i || (n < LARGEST && data[n] != 0x55))
-			fail("a message isn't whole");
-		__atomic_store_n(&next[tag], i + 1, __ATOMIC_RELAXED);
+		MPI_Status status;
+		memset(window[0].data, 0x55, LARGEST);
+		if (wide == 1 && p->receive(window[0].data, LARGEST, MPI_BYTE, 1 - p->rank, window[0].tag, MPI_COMM_WORLD, &status)) {
+			window[0].tag = status.MPI_TAG, window[0].bytes = status.MPI_internal[1];
+			p->lane++, p->polls++;
+		} else {
+			for (int i = 0; i < wide; i++)
+				start(p, &window[i]);
+			int turn = rand_r(&p->seed); // in any order
+			for (int i = 0; i < wide; i++)
+				finish(p, &window[(i + turn % wide) % wide]);
+		}
+		for (int w = 0; w < wide; w++) {
+			char *data = window[w].data;
+			int tag = window[w].tag;
+			uint64_t n = window[w].bytes;
+			long i;
+			memcpy(&i, data, sizeof i);
+			if (i != next[tag])
+				fail("a message out of order");
+			if (n != length(i, tag) || data[n - 1] != (char)i || data[sizeof i] != (char)i || (n < LARGEST && data[n] != 0x55))
+				fail("a message isn't whole");
+			__atomic_store_n(&next[tag], i + 1, __ATOMIC_RELAXED);
+		}
+		k += wide;
 	}
 	return NULL;
 }
@@ -354,7 +466,7 @@ static void *ticks(void *arg)
 	while (!__atomic_load_n(&through, __ATOMIC_SEQ_CST)) {
 		usleep(200 + rand_r(&p->seed) % 200);
 		__atomic_fetch_or(&p->m->closed, TICK, __ATOMIC_SEQ_CST);
-		lock(p);
+		enter(p);
 		poll_rings(p);
 		unlock(p);
 	}
@@ -383,6 +495,8 @@ int main(int argc, char **argv)
 		p->m = calloc(1, sizeof *p->m + 2 * sizeof(void *));
 		p->m->self = k, p->m->ranks = 2, p->m->spins = 2000, p->m->peers = p->m + 1;
 		((void **)p->m->peers)[1 - k] = p->e;
+		for (int i = 0; i < LANE_NOTES; i++)
+			p->m->notes.table[i].handle = LANE_FIRST_NOTE + (i << 4);
 		p->m->sizes[(uintptr_t)MPI_BYTE - LANE_FIRST_TYPE] = 1;
 		uint64_t world = (uintptr_t)MPI_COMM_WORLD;
 		p->m->comms[(world ^ world >> 4) % LANE_COMMS] = (struct lane_comm){.handle = world, .context = CONTEXT, .size = 2};
@@ -398,7 +512,9 @@ int main(int argc, char **argv)
 	procs[0].ends.alarm = procs[1].alarm, procs[1].ends.alarm = procs[0].alarm;
 	banyan_lane_open(procs[0].m), peer_open(procs[1].m);
 	procs[0].send = banyan_lane_send, procs[0].receive = banyan_lane_receive;
+	procs[0].note = banyan_lane_note, procs[0].end = banyan_lane_end;
 	procs[1].send = peer_send, procs[1].receive = peer_receive;
+	procs[1].note = peer_note, procs[1].end = peer_end;
 
 	pthread_t threads[2][TAGS + 2];
 	struct sender senders[2][TAGS];
@@ -417,9 +533,9 @@ int main(int argc, char **argv)
 	for (int k = 0; k < 2; k++) {
 		struct process *p = &procs[k];
 		pthread_join(threads[k][TAGS + 1], NULL);
-		if (p->m->word || p->m->counts.posted || p->m->counts.unexpected || p->outbox.first || p->m->polls != p->lane)
+		if (p->m->word || p->m->counts.posted || p->m->counts.unexpected || p->outbox.first || p->m->waiting || p->posted || p->m->requests || p->m->polls != p->polls)
 			fail("something is left");
-		printf("process %d: %lu by the lane, %lu by Go, %lu sent by the lane\n", k, (unsigned long)p->lane, (unsigned long)p->go, (unsigned long)p->m->sent);
+		printf("process %d: %lu by the lane, %lu by notes, %lu by Go, %lu sent by the lane\n", k, (unsigned long)p->lane, (unsigned long)p->noted, (unsigned long)p->go, (unsigned long)p->m->sent);
 	}
 	return 0;
 }

@@ -31,9 +31,13 @@ func parseAddress(text string) (a Address, ok bool) {
 
 // sources turns addresses into lines of source files.
 type sources struct {
-	files map[string]*source
-	known map[string]string // names found before, by address
+	readable func(symbol string) string // the name of a function for people; nil: the symbol
+	files    map[string]*source
+	known    map[string]string // names found before, by address
 }
+
+// Line is the source line of an address, or what is known instead.
+func Line(a Address) string { return new(sources).name(a.String()) }
 
 // source is the debugging information of a file. Either part may be missing.
 type source struct {
@@ -58,10 +62,23 @@ func (s *sources) name(where string) string {
 			f = openSource(a.File)
 			s.files[a.File] = f
 		}
-		name = f.name(a)
+		name = f.name(a, s.readable)
 		s.known[where] = name
 	}
 	return name
+}
+
+// layouts are the structs of the file in which an address is.
+func (s *sources) layouts(where string) []layout {
+	a, ok := parseAddress(where)
+	if !ok {
+		return nil
+	}
+	s.name(where)
+	if f := s.files[a.File]; f != nil && f.lines != nil {
+		return layouts(f.lines)
+	}
+	return nil
 }
 
 func openSource(path string) *source {
@@ -78,36 +95,62 @@ func openSource(path string) *source {
 	return s
 }
 
-func (s *source) name(a Address) string {
+func (s *source) name(a Address, readable func(symbol string) string) string {
 	call := a.Linked - 1 // the return address follows the call
-	if line := s.line(call); line != "" {
+	line, compiled := s.line(call)
+	if line != "" {
 		return line
 	}
 	in := filepath.Base(a.File)
 	for _, f := range s.symbols {
-		if elf.ST_TYPE(f.Info) == elf.STT_FUNC && f.Value <= call && call < f.Value+f.Size {
-			return fmt.Sprintf("%s in %s (-g when compiling gives lines)", f.Name, in)
+		if elf.ST_TYPE(f.Info) != elf.STT_FUNC || call < f.Value || call >= f.Value+f.Size {
+			continue
 		}
+		name := f.Name
+		if readable != nil {
+			name = readable(name)
+		}
+		name += " in " + in
+		if !compiled {
+			name += " (-g when compiling gives lines)"
+		}
+		return name
 	}
 	return Address{in, a.Linked}.String()
 }
 
-// line is the source line of an address, "" if it is unknown.
-func (s *source) line(address uint64) string {
+// line is the source line of an address, "" if it is unknown. with says whether the code there was
+// compiled with lines.
+func (s *source) line(address uint64) (line string, with bool) {
 	if s.lines == nil {
-		return ""
+		return "", false
 	}
 	unit, err := s.lines.Reader().SeekPC(address)
 	if err != nil {
-		return ""
+		return "", false
 	}
 	table, err := s.lines.LineReader(unit)
 	if err != nil || table == nil {
-		return ""
+		return "", false
 	}
-	var e dwarf.LineEntry
-	if table.SeekPC(address, &e) != nil || e.File == nil {
-		return ""
+	e, ok := entryOf(table, address)
+	if !ok {
+		return "", true
 	}
-	return fmt.Sprintf("%s:%d", filepath.Base(e.File.Name), e.Line)
+	return fmt.Sprintf("%s:%d", filepath.Base(e.File.Name), e.Line), true
+}
+
+// entryOf finds the entry of an address. The table has a sequence of entries for each section of
+// the unit's code, in any order: main is in a section of its own (.text.startup) when the compiler
+// optimises. (LineReader.SeekPC gives up at the first sequence that begins above the address.)
+func entryOf(table *dwarf.LineReader, address uint64) (found dwarf.LineEntry, ok bool) {
+	var before, e dwarf.LineEntry
+	inside := false // of a sequence: before is an entry of it
+	for table.Next(&e) == nil {
+		if inside && before.Address <= address && address < e.Address && before.File != nil && before.Line > 0 {
+			return before, true
+		}
+		before, inside = e, !e.EndSequence
+	}
+	return found, false
 }

@@ -13,6 +13,8 @@ type Job struct {
 	Ranks int
 	// Procs are the processes of a rank, by replica. A rank with one process isn't compared.
 	Procs func(rank int) []proto.Proc
+	// Readable, if set, makes a symbol of a program the name of its function.
+	Readable func(symbol string) string
 }
 
 // Comparison compares the records of a job, even while they are being written.
@@ -26,7 +28,9 @@ type rank struct {
 	number   int
 	replicas []*follower
 	head     []*Event // the next call of each replica, nil if it isn't recorded yet
-	calls    int      // so many calls have the same control
+	data     [][]byte // of these calls, where it was recorded
+	spots    map[Site][]spots
+	calls    int // so many calls have the same control
 	found    *Difference
 	payloads Sites       // calls with the same control and another payload
 	payload  *Difference // the first of them
@@ -59,6 +63,11 @@ type Summary struct {
 	Found    []*Difference // in control, at most one for each rank, in the order of time
 	Payloads Sites         // of the calls that differ in payload only
 	Payload  *Difference   // the first of them by time
+	// Raw are the sites of Payloads as a run can look at them (Environment), those with the most
+	// calls first. Seen says which bytes differ at the site that this run looked at, by its name in
+	// Payloads.
+	Raw  []Site
+	Seen map[Site]string
 	// Cut are the ranks without a difference in control whose records end before the program
 	// does. In a job that has ended well, something is missing there.
 	Cut []int
@@ -72,7 +81,7 @@ func Compare(j Job) *Comparison {
 		if len(procs) < 2 {
 			continue
 		}
-		x := &rank{number: r, head: make([]*Event, len(procs)), payloads: make(Sites)}
+		x := &rank{number: r, head: make([]*Event, len(procs)), data: make([][]byte, len(procs)), payloads: make(Sites), spots: make(map[Site][]spots)}
 		for _, p := range procs {
 			x.replicas = append(x.replicas, &follower{path: FileOf(j.Dir, p)})
 		}
@@ -115,8 +124,12 @@ func (c *Comparison) Diverged() bool {
 
 // Summary is what has been found, with the causes.
 func (c *Comparison) Summary() (*Summary, error) {
-	s := &Summary{Payloads: make(Sites)}
+	s := &Summary{Payloads: make(Sites), Seen: make(map[Site]string)}
+	seen := make(map[Site][]spots)
 	for _, r := range c.ranks {
+		for site, calls := range r.spots {
+			seen[site] = append(seen[site], calls...)
+		}
 		s.Calls += r.calls
 		s.Payloads.Add(r.payloads)
 		if r.payload != nil && (s.Payload == nil || r.payload.time() < s.Payload.time()) {
@@ -138,14 +151,14 @@ func (c *Comparison) Summary() (*Summary, error) {
 			return nil, err
 		}
 	}
-	s.locate()
+	s.Raw = s.Payloads.Sorted()
+	s.locate(sources{readable: c.job.Readable}, seen)
 	slices.SortStableFunc(s.Found, func(a, b *Difference) int { return cmp.Compare(a.time(), b.time()) })
 	return s, nil
 }
 
 // locate replaces addresses by lines of source files.
-func (s *Summary) locate() {
-	var files sources
+func (s *Summary) locate(files sources, seen map[Site][]spots) {
 	name := func(d *Difference) {
 		if d == nil {
 			return
@@ -167,6 +180,9 @@ func (s *Summary) locate() {
 		named[Site{p.Op, files.name(p.Where)}] += calls
 	}
 	s.Payloads = named
+	for p, calls := range seen {
+		s.Seen[Site{p.Op, files.name(p.Where)}] = describeSpots(calls, files.layouts(p.Where))
+	}
 }
 
 // step compares the next call of a rank. more is false if a replica hasn't made it yet.
@@ -180,7 +196,7 @@ func (r *rank) step(j Job) (more bool, err error) {
 		if !ok {
 			return false, err
 		}
-		r.head[i] = e
+		r.head[i], r.data[i] = e, f.strings.data
 	}
 	first := r.head[0]
 	for i, e := range r.head[1:] {
@@ -195,6 +211,7 @@ func (r *rank) step(j Job) (more bool, err error) {
 			if r.payload == nil {
 				r.payload = d
 			}
+			r.look(first, r.data[0], r.data[i+1])
 			break
 		}
 	}

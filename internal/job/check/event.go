@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 )
 
 // Kind says what an Event is.
@@ -17,6 +18,7 @@ const (
 	Receive                    // the program learns the outcome of a receive
 	End                        // the program has ended: no call follows
 	text                       // in a file only: the next string that events refer to
+	data                       // in a file only: the data of the next event
 )
 
 // Event is what a rank did.
@@ -53,6 +55,7 @@ var ErrCorrupt = errors.New("check: corrupt record")
 type stringTable struct {
 	numbers map[string]uint16
 	list    []string
+	data    []byte // of the event that was decoded last, if it was recorded
 }
 
 // appendEvent appends an event, and before it the strings that are new.
@@ -79,6 +82,16 @@ func (t *stringTable) appendEvent(b []byte, e *Event) []byte {
 	return binary.LittleEndian.AppendUint32(b, e.Payload)
 }
 
+// appendData appends the data of the event that follows, unless it is nil.
+func appendData(b, bytes []byte) []byte {
+	if len(bytes) == 0 {
+		return b
+	}
+	record := [recordSize]byte{0: byte(data)}
+	binary.LittleEndian.PutUint64(record[24:], uint64(len(bytes)))
+	return append(append(b, record[:]...), bytes...)
+}
+
 func (t *stringTable) appendString(b []byte, s string) ([]byte, uint16) {
 	if s == "" || len(s) > maxString {
 		return b, 0
@@ -101,26 +114,34 @@ func (t *stringTable) appendString(b []byte, s string) ([]byte, uint16) {
 // string comes with the first event that refers to it.
 func (t *stringTable) decode(b []byte, e *Event) (length int, err error) {
 	known := len(t.list)
+	t.data = nil
 	for {
 		if len(b)-length < recordSize {
 			t.list = t.list[:known]
 			return 0, nil
 		}
 		r := b[length : length+recordSize]
-		if Kind(r[0]) != text {
+		kind, limit := Kind(r[0]), uint64(maxString)
+		if kind == data {
+			limit = lookBytes
+		} else if kind != text {
 			return length + recordSize, t.decodeRecord(r, e)
 		}
 		n := binary.LittleEndian.Uint64(r[24:])
 		switch {
-		case n == 0 || n > maxString || len(t.list) == 1<<16-1:
+		case n == 0 || n > limit || len(t.list) == 1<<16-1:
 			return 0, fmt.Errorf("%w: a string of %d bytes", ErrCorrupt, n)
 		case len(b)-length < recordSize+int(n):
 			t.list = t.list[:known]
 			return 0, nil
 		}
 		at := length + recordSize
-		t.list = append(t.list, string(b[at:at+int(n)]))
 		length = at + int(n)
+		if kind == data {
+			t.data = slices.Clone(b[at:length])
+		} else {
+			t.list = append(t.list, string(b[at:length]))
+		}
 	}
 }
 
@@ -150,16 +171,17 @@ func (w *stringTable) string(n int) string {
 	return w.list[n-1]
 }
 
-// castagnoli is the polynomial for which processors have an instruction.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// castagnoli is the table of the polynomial for which processors have an instruction. It is made
+// when it is first asked for.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // digest adds the data of a call to its digests.
 func (e *Event) digest(parts [][]byte) {
 	var length [8]byte
 	for _, p := range parts {
 		e.Bytes += uint64(len(p))
-		e.Payload = crc32.Update(e.Payload, castagnoli, p)
+		e.Payload = crc32.Update(e.Payload, castagnoli(), p)
 		binary.LittleEndian.PutUint64(length[:], uint64(len(p)))
-		e.Shape = crc32.Update(e.Shape, castagnoli, length[:])
+		e.Shape = crc32.Update(e.Shape, castagnoli(), length[:])
 	}
 }

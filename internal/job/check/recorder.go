@@ -24,6 +24,7 @@ type Recorder struct {
 	strings stringTable
 	frames  map[uintptr]frame
 	scratch []byte
+	looking looking
 	locate  func() string // the call site of a program that isn't in Go; nil: unknown
 }
 
@@ -52,7 +53,7 @@ func (r *Recorder) Calls(c *engine.Call) {
 	}
 	e.digest(c.Parts)
 	e.Bytes += uint64(c.Takes)
-	r.write(&e)
+	r.write(&e, c.Parts)
 }
 
 // Receives implements engine.Calls.
@@ -60,20 +61,21 @@ func (r *Recorder) Receives(c *engine.Receipt) {
 	r.write(&Event{
 		Kind: Receive, Context: c.Context, Peer: int32(c.Source), Tag: int32(c.Tag),
 		AnySource: c.AnySource, AnyTag: c.AnyTag,
-	})
+	}, nil)
 }
 
 // End says that the program has ended.
-func (r *Recorder) End() { r.write(&Event{Kind: End}) }
+func (r *Recorder) End() { r.write(&Event{Kind: End}, nil) }
 
-func (r *Recorder) write(e *Event) {
+func (r *Recorder) write(e *Event, parts [][]byte) {
 	var now unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // every Linux has this clock
 	e.Time = now.Nano()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.name(e)
-	r.scratch = r.strings.appendEvent(r.scratch[:0], e)
+	r.scratch = appendData(r.scratch[:0], r.looking.data(e, parts))
+	r.scratch = r.strings.appendEvent(r.scratch, e)
 	_, _ = r.file.Write(r.scratch) // a full disk doesn't end the job: the comparison finds less
 }
 
@@ -102,6 +104,17 @@ func (r *Recorder) name(e *Event) {
 	if r.locate != nil {
 		e.Where = r.locate()
 	}
+}
+
+// Here is where a program in Go calls MPI now; "" in other programs.
+func Here() string {
+	var room [32]uintptr
+	for _, pc := range room[:runtime.Callers(2, room[:])] {
+		if s := frameOf(pc); s.place != "" {
+			return s.place
+		}
+	}
+	return ""
 }
 
 func frameOf(pc uintptr) (s frame) {

@@ -107,6 +107,9 @@ func (c *Conn) Close() error { return c.rwc.Close() }
 
 // encode returns the line of a message with its end.
 func encode(m Message) ([]byte, error) {
+	if b, ok := encodeNumbers(m); ok {
+		return b, nil
+	}
 	m.Cause, m.Text, m.Card = clip(m.Cause, maxText), clip(m.Text, maxText), clip(m.Card, maxCard)
 	b, err := json.Marshal(m)
 	if err != nil {

@@ -149,6 +149,9 @@ const (
 	// Perturb is the seed of the delays with which "banyan check" disturbs the timing of a job,
 	// an unsigned number of 64 bits. Set together with Calls; read by package check.
 	Perturb = "BANYAN_PERTURB"
+	// Look is a call of the program, by its function and place, of which "banyan check" wants the
+	// data recorded. Default: of none. Set together with Calls; read by package check.
+	Look = "BANYAN_LOOK"
 	// Debug, if it isn't empty, makes the launcher tell on stderr what it does, and each
 	// process which deaths it learns of, and how. Set by the user; read by "banyan run" and
 	// join.

@@ -32,6 +32,15 @@ func (c checking) end() {
 	}
 }
 
+// Line is the source line of a return address, or its function if the file has no lines. An address
+// in no file has none.
+func Line(file string, linked uint64) string {
+	if file == "" {
+		return ""
+	}
+	return check.Line(check.Address{File: file, Linked: linked})
+}
+
 // LocateCalls lets a program that isn't in Go say where it is when it calls. here returns the
 // return address of the present call, as the linker placed it in a file, or no file. It is called
 // on the program's threads, on one at a time. LocateCalls returns false if here is never called,

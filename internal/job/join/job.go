@@ -7,16 +7,17 @@
 //
 //  1. PMI and the environment say which process this is (identity.go), and how the job runs
 //     (settings.go).
-//  2. Wire-up (wireup.go): every process puts random bytes under a key of its own and passes a
-//     barrier. The job's secret is the entry of the lowest process that has one. All find the
-//     same, since a process that dies before the barrier either has put its entry or never will.
-//     PMI also says which processes share a host: where all do, they listen at the loopback
-//     address only (address.go).
+//  2. Wire-up (wireup.go): our launcher has made a secret for the job. Under another one, every
+//     process puts random bytes under a key of its own and passes a barrier. The job's secret is
+//     the entry of the lowest process that has one. All find the same, since a process that dies
+//     before the barrier either has put its entry or never will. PMI also says which processes
+//     share a host: where all do, they listen at the loopback address only (address.go).
 //  3. A spare process (package spares) waits until it is given a replica slot. If the job ends
 //     first, the process ends within Join. Otherwise it goes on as the replacement in that slot
 //     (spare.go).
-//  4. Every process listens, puts its business card and passes a barrier (network.go). From then
-//     on two processes connect when one of them first has something to send.
+//  4. Every process listens, puts its business card and passes a barrier (network.go). Under our
+//     launcher that is the only one, and a process waits for PMI three times in all. From then on
+//     two processes connect when one of them first has something to send.
 //  5. The process tells its supervisor that it has come, and acts on what the supervisor and the
 //     engine say (supervisor.go, events.go) until it leaves (end.go).
 //
@@ -41,6 +42,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"banyan/internal/job/check"
 	"banyan/internal/job/control"
 	"banyan/internal/job/env"
 	"banyan/internal/job/pmi"
@@ -79,6 +81,7 @@ type Job struct {
 	identity
 	settings
 	wireup // empty in a job of one
+	cards  firstCards
 	network
 	supervisor supervisor
 	checking   checking
@@ -111,7 +114,7 @@ func (j *Job) join() error {
 	}
 	if j.layout.Procs() > 1 {
 		var err error
-		if j.wireup, err = wireUp(j.launcher, j.identity, j.settings, j.log); err != nil {
+		if j.wireup, err = wireUp(j.launcher, j.supervisor.reaps(), j.identity, j.settings, j.log); err != nil {
 			return err
 		}
 	}
@@ -136,11 +139,11 @@ func (j *Job) join() error {
 
 // identify finds out which process this is, how the job runs, and which supervisor it has.
 func (j *Job) identify() (err error) {
-	if j.launcher, err = pmi.FromEnv(); err != nil {
-		return err
-	}
 	lifeline, err := control.FromEnv()
 	if err != nil {
+		return err
+	}
+	if j.launcher, err = pmi.FromEnv(lifeline != nil); err != nil {
 		return err
 	}
 	if lifeline != nil {
@@ -204,7 +207,7 @@ func (j *Job) config() (engine.Config, error) {
 			Period: proto.Time(j.period), Timeout: proto.Time(j.timeout), Witness: j.supervisor.reaps(), Leased: proto.Time(j.leased),
 			Memory: buffersMemory(), Scheme: j.scheme,
 		},
-		HealFailed: j.replacementFailed,
+		HealFailed: j.replacementFailed, Where: check.Here,
 	}
 	var err error
 	if cfg.BeforeSend, err = strikes(); err != nil {

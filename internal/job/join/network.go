@@ -49,18 +49,40 @@ func (j *Job) open() (n network, err error) {
 }
 
 // publish puts this process's business card, and waits until all processes have. The spare leader
-// tells the others the card of a spare that has been given a slot.
+// tells the others the card of a spare that has been given a slot. Under our launcher it compares
+// the processes' entries, too, and keeps the cards of those that this process will soon connect to:
+// to ask for them here takes no further wait.
 func (j *Job) publish(card mesh.Card) error {
+	ask := j.launcher.Batch()
 	if !j.isSpare() {
-		if err := j.launcher.Put(cardKey+strconv.Itoa(int(j.self)), card.String()); err != nil {
-			return err
-		}
+		ask.Put(cardOf(j.self), card.String())
 	}
 	if j.replacement == nil {
-		return j.launcher.Barrier()
+		if j.made {
+			ask.Put(entryOf(j.launcher.Rank()), ","+j.common())
+		}
+		ask.Barrier()
 	}
-	return nil
+	if !j.made {
+		return ask.Ask()
+	}
+	var first string
+	ask.Get(entryOf(0), &first)
+	keep := j.cards.ask(j.self, j.layout.Procs(), ask)
+	if err := ask.Ask(); err != nil {
+		return err
+	}
+	keep()
+	var err error
+	if first == "" {
+		_, err = compareEntries(j.launcher, j.layout.Procs(), j.settings)
+	} else {
+		_, err = compareEntry(first, 0, j.launcher.Rank(), j.settings)
+	}
+	return err
 }
+
+func cardOf(p proto.Proc) string { return cardKey + strconv.Itoa(int(p)) }
 
 // resolve finds another process's card. It is called when the card is first needed: by then every
 // process that was alive has put one.
@@ -68,7 +90,10 @@ func (j *Job) resolve(p proto.Proc) (mesh.Card, error) {
 	if card, is := j.supervisor.card(p); is {
 		return card, nil
 	}
-	s, err := j.launcher.Get(cardKey + strconv.Itoa(int(p)))
+	if text := j.cards.take(p); text != "" {
+		return mesh.ParseCard(text)
+	}
+	s, err := j.launcher.Get(cardOf(p))
 	if errors.Is(err, pmi.ErrNoKey) {
 		return mesh.Card{}, mesh.ErrNoCard
 	}

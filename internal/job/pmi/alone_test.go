@@ -4,7 +4,7 @@ import "testing"
 
 // A process that no launcher has started may use the client that FromEnv returns.
 func TestNoLauncher(t *testing.T) {
-	c, err := FromEnv()
+	c, err := FromEnv(false)
 	if c != nil || err != nil {
 		t.Skip("this test runs under a launcher")
 	}

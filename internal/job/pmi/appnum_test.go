@@ -9,7 +9,10 @@ func TestProgram(t *testing.T) {
 			s.SetPrograms(func(rank int) int { return 7 * rank })
 		}
 		for rank := range 2 {
-			if got, err := dial(t, s, rank, 2).Program(); err != nil || got != want[rank] {
+			got := -1
+			ask := dial(t, s, rank, 2).Batch()
+			ask.Program(&got)
+			if err := ask.Ask(); err != nil || got != want[rank] {
 				t.Errorf("rank %d: %d, %v", rank, got, err)
 			}
 		}

@@ -21,16 +21,18 @@ type Client struct {
 	name       string // of the key-value space
 	maxKey     int
 	maxValue   int
+	ahead      bool // the server takes questions before it has answered those before them
 
-	mu     sync.Mutex // one question at a time
+	mu     sync.Mutex // one question, or one batch of them, at a time
 	conn   io.ReadWriteCloser
 	stream stream
 }
 
 // FromEnv connects to the server that the environment names. If it names none, it returns nil and
 // no error: the process is a job of one. It takes the descriptor over, so that programs which
-// this process starts don't inherit it.
-func FromEnv() (*Client, error) {
+// this process starts don't inherit it. ahead says that the server reads ahead, as this package's
+// Server does.
+func FromEnv(ahead bool) (*Client, error) {
 	fd, port := os.Getenv("PMI_FD"), os.Getenv("PMI_PORT")
 	switch {
 	case fd != "":
@@ -44,7 +46,7 @@ func FromEnv() (*Client, error) {
 			conn.Close()
 			return nil, err
 		}
-		return NewClient(conn, rank, size)
+		return start(conn, newStream(conn), rank, size, ahead)
 	case port != "":
 		conn, err := net.Dial("tcp", port)
 		if err != nil {
@@ -109,17 +111,17 @@ func introduce(conn io.ReadWriteCloser, id string) (*Client, error) {
 	if err != nil {
 		return fail(err)
 	}
-	return start(conn, s, rank, size)
+	return start(conn, s, rank, size, false)
 }
 
 // NewClient makes the client of process rank of size, and greets the server behind conn. The
 // client owns conn from now on.
 func NewClient(conn io.ReadWriteCloser, rank, size int) (*Client, error) {
-	return start(conn, newStream(conn), rank, size)
+	return start(conn, newStream(conn), rank, size, false)
 }
 
-func start(conn io.ReadWriteCloser, s stream, rank, size int) (*Client, error) {
-	c := &Client{rank: rank, size: size, conn: conn, stream: s}
+func start(conn io.ReadWriteCloser, s stream, rank, size int, ahead bool) (*Client, error) {
+	c := &Client{rank: rank, size: size, conn: conn, stream: s, ahead: ahead}
 	err := c.greet()
 	if err != nil {
 		conn.Close()
@@ -129,22 +131,22 @@ func start(conn io.ReadWriteCloser, s stream, rank, size int) (*Client, error) {
 }
 
 func (c *Client) greet() error {
-	if _, err := c.ask(newLine("init", "pmi_version", "1", "pmi_subversion", "1"), "response_to_init"); err != nil {
-		return err
-	}
-	maxes, err := c.ask(newLine("get_maxes"), "maxes")
-	if err != nil {
-		return err
-	}
-	if c.maxKey, err = maxes.number("keylen_max"); err != nil {
-		return fmt.Errorf("pmi: %w", err)
-	}
-	if c.maxValue, err = maxes.number("vallen_max"); err != nil {
-		return fmt.Errorf("pmi: %w", err)
-	}
-	space, err := c.ask(newLine("get_my_kvsname"), "my_kvsname")
-	c.name, _ = space.get("kvsname")
-	return err
+	b := c.Batch()
+	b.add(newLine("init", "pmi_version", "1", "pmi_subversion", "1"), "response_to_init", nil)
+	b.add(newLine("get_maxes"), "maxes", func(maxes line) (err error) {
+		if c.maxKey, err = maxes.number("keylen_max"); err != nil {
+			return fmt.Errorf("pmi: %w", err)
+		}
+		if c.maxValue, err = maxes.number("vallen_max"); err != nil {
+			return fmt.Errorf("pmi: %w", err)
+		}
+		return nil
+	})
+	b.add(newLine("get_my_kvsname"), "my_kvsname", func(space line) error {
+		c.name, _ = space.get("kvsname")
+		return nil
+	})
+	return b.Ask()
 }
 
 // ask sends a question and returns the answer. It is an error if the answer isn't the command
@@ -152,22 +154,32 @@ func (c *Client) greet() error {
 func (c *Client) ask(question line, want string) (line, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.askOne(question, want)
+}
+
+// askOne is ask with the lock held.
+func (c *Client) askOne(question line, want string) (line, error) {
 	if err := c.stream.write(question); err != nil {
 		return line{}, fmt.Errorf("pmi: %s: %w", question.cmd, err)
 	}
+	return c.hear(question.cmd, want)
+}
+
+// hear returns the answer to a question.
+func (c *Client) hear(cmd, want string) (line, error) {
 	answer, err := c.stream.read()
 	if err == io.EOF {
 		err = errors.New("the server has gone")
 	}
 	if err != nil {
-		return line{}, fmt.Errorf("pmi: %s: %w", question.cmd, err)
+		return line{}, fmt.Errorf("pmi: %s: %w", cmd, err)
 	}
 	if answer.cmd != want {
-		return line{}, fmt.Errorf("pmi: %s was answered %q", question.cmd, answer)
+		return line{}, fmt.Errorf("pmi: %s was answered %q", cmd, answer)
 	}
 	if rc, ok := answer.get("rc"); ok && rc != "0" {
 		msg, _ := answer.get("msg")
-		return answer, &refusal{question.cmd, rc, msg}
+		return answer, &refusal{cmd, rc, msg}
 	}
 	return answer, nil
 }
@@ -245,7 +257,7 @@ func (c *Client) Abort(code int, message string) error {
 	// There is no lock, since a question that waits for its answer must not hold this up. A line
 	// is one write, so that lines don't mix.
 	l := newLine("abort", "exitcode", strconv.Itoa(code))
-	if message = strings.Join(strings.Fields(message), "_"); message != "" {
+	if message = inOneWord.Replace(strings.Join(strings.Fields(message), " ")); message != "" {
 		l.fields = append(l.fields, field{"error_msg", message[:min(len(message), maxValue)]})
 	}
 	return c.stream.write(l)

@@ -5,7 +5,8 @@
 // # The protocol
 //
 // A conversation consists of lines. A line has fields "key=value", the first of them "cmd=…".
-// The client asks and the server answers, one question at a time:
+// The client asks and the server answers, one question at a time. (This package's server also takes
+// several questions together, which a client asks by a Batch.)
 //
 //	cmd=init pmi_version=1 pmi_subversion=1
 //	cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1

@@ -2,11 +2,19 @@ package pmi
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+)
+
+// A message that is sent as one word has underscores for its blanks, as other implementations
+// send it. What was an underscore before is escaped, so that names like BANYAN_BCAST arrive whole.
+var (
+	inOneWord = strings.NewReplacer(" ", "_", "_", "%5F", "%", "%25")
+	inWords   = strings.NewReplacer("_", " ", "%5F", "_", "%25", "%")
 )
 
 // field is one key=value of a line.
@@ -105,9 +113,17 @@ func (s stream) read() (line, error) {
 	return parseLine(string(b[:len(b)-1]))
 }
 
-func (s stream) write(l line) error {
-	_, err := io.WriteString(s.w, l.String()+"\n")
+func (s stream) write(l line) error { return s.writeText(l.String() + "\n") }
+
+func (s stream) writeText(text string) error {
+	_, err := io.WriteString(s.w, text)
 	return err
+}
+
+// more says whether another line has arrived.
+func (s stream) more() bool {
+	b, _ := s.r.Peek(s.r.Buffered())
+	return bytes.IndexByte(b, '\n') >= 0
 }
 
 // checkWord says why s can't be sent as a key or value, or returns nil.

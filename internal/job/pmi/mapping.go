@@ -1,7 +1,6 @@
 package pmi
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -15,23 +14,6 @@ import (
 // Each block has PROCS processes in a row on each of HOSTS hosts, which are numbered from FIRST
 // on. The list is repeated until all processes have a host.
 const mappingKey = "PMI_process_mapping"
-
-// Hosts returns the number of the host of each process. It is nil, without an error, if the
-// server doesn't say.
-func (c *Client) Hosts() ([]int32, error) {
-	s, err := c.Get(mappingKey)
-	switch {
-	case errors.Is(err, ErrNoKey):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	hosts, err := parseMapping(s, c.size)
-	if err != nil {
-		return nil, fmt.Errorf("pmi: %s: %w", mappingKey, err)
-	}
-	return hosts, nil
-}
 
 // SetHosts says on which host each process runs. Without it they all share one. It must be called
 // before the first process asks.

@@ -1,6 +1,7 @@
 package pmi
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func TestMappingFromServer(t *testing.T) {
 		} else {
 			want = []int32{0, 0, 0} // one host, unless SetHosts says something else
 		}
-		got, err := dial(t, s, 0, 3).Hosts()
+		got, err := askHosts(dial(t, s, 0, 3))
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%v: got %v, %v", hosts, got, err)
 		}
@@ -49,9 +50,17 @@ func TestMappingFromServer(t *testing.T) {
 		hosts[i] = int32(i % 3)
 	}
 	s.SetHosts(hosts)
-	if got, err := dial(t, s, 0, 2000).Hosts(); got != nil || err != nil {
+	if got, err := askHosts(dial(t, s, 0, 2000)); got != nil || err != nil {
 		t.Errorf("got %d hosts, %v", len(got), err)
 	}
+}
+
+func askHosts(c *Client) (hosts []int32, err error) {
+	var unclear error
+	ask := c.Batch()
+	ask.Hosts(&hosts, &unclear)
+	err = ask.Ask()
+	return hosts, errors.Join(err, unclear)
 }
 
 func FuzzMapping(f *testing.F) {

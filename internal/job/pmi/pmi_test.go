@@ -131,11 +131,11 @@ func TestAbort(t *testing.T) {
 	got := make(chan abort, 1)
 	s := NewServer(2, "job", func(rank, code int, message string) { got <- abort{rank, code, message} })
 	c := dial(t, s, 1, 2)
-	if err := c.Abort(7, "out of\nluck"); err != nil {
+	if err := c.Abort(7, "BANYAN_LUCK is out:\n100% (%5F) of it"); err != nil {
 		t.Fatal(err)
 	}
 	within(t, "the abort", func() {
-		if a := <-got; a != (abort{1, 7, "out of luck"}) {
+		if a := <-got; a != (abort{1, 7, "BANYAN_LUCK is out: 100% (%5F) of it"}) {
 			t.Errorf("got %+v", a)
 		}
 	})
@@ -183,7 +183,7 @@ func TestFromEnv(t *testing.T) {
 	for _, name := range []string{"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE"} {
 		t.Setenv(name, "")
 	}
-	if c, err := FromEnv(); c != nil || err != nil {
+	if c, err := FromEnv(false); c != nil || err != nil {
 		t.Fatalf("without a server got %v, %v", c, err)
 	}
 
@@ -196,7 +196,7 @@ func TestFromEnv(t *testing.T) {
 		t.Setenv("PMI_FD", fmt.Sprint(fds[1]))
 		t.Setenv("PMI_RANK", "2")
 		t.Setenv("PMI_SIZE", "3")
-		c, err := FromEnv()
+		c, err := FromEnv(false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +230,7 @@ func TestFromEnv(t *testing.T) {
 		t.Setenv("PMI_PORT", l.Addr().String())
 		t.Setenv("PMI_ID", "1")
 		within(t, "FromEnv", func() {
-			c, err := FromEnv()
+			c, err := FromEnv(false)
 			if err != nil {
 				t.Error(err)
 				return
@@ -245,7 +245,7 @@ func TestFromEnv(t *testing.T) {
 	t.Run("bad", func(t *testing.T) {
 		for _, fd := range []string{"x", "-1", "987654"} {
 			t.Setenv("PMI_FD", fd)
-			if c, err := FromEnv(); err == nil {
+			if c, err := FromEnv(false); err == nil {
 				t.Errorf("PMI_FD=%s gave %v", fd, c)
 			}
 		}

@@ -81,27 +81,35 @@ func (s *Server) Restore(space map[string]string, left []int) {
 func (s *Server) Serve(rank int, conn io.ReadWriteCloser) error {
 	defer conn.Close()
 	stream := newStream(conn)
+	var answers strings.Builder // to questions that have come together
 	for {
 		question, err := stream.read()
 		if err != nil {
 			return err
 		}
-		switch question.cmd {
-		case "barrier_in":
-			<-s.enter(rank)
-		case "abort":
+		if question.cmd == "abort" {
 			code, err := question.number("exitcode")
 			if err != nil {
 				code = 1
 			}
 			message, _ := question.get("error_msg")
-			s.abort(rank, code, strings.ReplaceAll(message, "_", " "))
-			continue // no answer
+			s.abort(rank, code, inWords.Replace(message))
+			// There is no answer.
+		} else {
+			if question.cmd == "barrier_in" {
+				<-s.enter(rank)
+			}
+			answers.WriteString(s.answer(rank, question).String())
+			answers.WriteByte('\n')
 		}
-		if err := stream.write(s.answer(rank, question)); err != nil {
-			return err
+		last := question.cmd == "finalize"
+		if answers.Len() > 0 && (last || !stream.more()) {
+			if err := stream.writeText(answers.String()); err != nil {
+				return err
+			}
+			answers.Reset()
 		}
-		if question.cmd == "finalize" {
+		if last {
 			s.Gone(rank)
 			return nil
 		}

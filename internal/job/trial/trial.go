@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ianlancetaylor/demangle"
+
 	"banyan/internal/job/check"
 	"banyan/internal/job/launcher"
 	"banyan/internal/proto"
@@ -90,10 +92,10 @@ func (c *Config) once(v *Verdict) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	comparison := check.Compare(check.Job{Dir: dir, Ranks: c.ranks(), Procs: c.procs})
+	comparison := check.Compare(check.Job{Dir: dir, Ranks: c.ranks(), Procs: c.procs, Readable: readable})
 	defer comparison.Close()
 	stop, said := make(chan struct{}), new(tail)
-	job := c.job(check.Environment(dir, v.Seed), said)
+	job := c.job(check.Environment(dir, v.Seed, v.look()), said)
 	job.Stop = stop
 	var report *launcher.Report
 	var failed error
@@ -113,6 +115,9 @@ func (c *Config) once(v *Verdict) error {
 	}
 	return c.judge(v, comparison, report, stalled, said)
 }
+
+// readable is the name of a function as C++ has it, without its parameters.
+func readable(symbol string) string { return demangle.Filter(symbol, demangle.NoParams) }
 
 // job is the job of one run.
 func (c *Config) job(environment []string, stderr io.Writer) launcher.Config {
@@ -175,6 +180,7 @@ func (c *Config) judge(v *Verdict, comparison *check.Comparison, report *launche
 	}
 	v.Calls += s.Calls
 	v.Payloads.Add(s.Payloads)
+	v.see(s)
 	if v.Payload == nil && s.Payload != nil {
 		v.Payload, v.PayloadSeed = s.Payload, v.Seed
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"banyan/internal/job/check"
@@ -22,6 +24,11 @@ type Verdict struct {
 	Payloads    check.Sites
 	Payload     *check.Difference // the first, or nil
 	PayloadSeed uint64            // of its run
+	// Seen says, of sites that a later run looked at, which bytes differ.
+	Seen map[check.Site]string
+
+	raw    []check.Site // sites of Payloads, as a run can look at them
+	looked int          // how many of them were looked at
 
 	Failure string // why the last run came to nothing; or empty
 	Output  string // the end of the job's standard error, then
@@ -29,6 +36,28 @@ type Verdict struct {
 
 // Diverged tells whether replicas differ in control.
 func (v *Verdict) Diverged() bool { return v.Findings != nil }
+
+// look is the site that the next run looks at; the zero Site is none.
+func (v *Verdict) look() (at check.Site) {
+	if v.looked < len(v.raw) {
+		at = v.raw[v.looked]
+		v.looked++
+	}
+	return at
+}
+
+// see adds what a run has seen.
+func (v *Verdict) see(s *check.Summary) {
+	for _, p := range s.Raw {
+		if !slices.Contains(v.raw, p) {
+			v.raw = append(v.raw, p)
+		}
+	}
+	if v.Seen == nil {
+		v.Seen = make(map[check.Site]string)
+	}
+	maps.Copy(v.Seen, s.Seen)
+}
 
 // WriteText writes the verdict for people. If strict is set, data that differs is a failure.
 func (v *Verdict) WriteText(w io.Writer, strict bool) error {
@@ -84,6 +113,9 @@ func (v *Verdict) writeData(s *strings.Builder, strict bool) {
 	places := v.Payloads.Sorted()
 	for _, p := range places[:min(len(places), placesShown)] {
 		fmt.Fprintf(s, "%7d of %v\n", v.Payloads[p], p)
+		if seen := v.Seen[p]; seen != "" {
+			fmt.Fprintf(s, "          %s\n", seen)
+		}
 	}
 	if more := len(places) - placesShown; more > 0 {
 		fmt.Fprintf(s, "        and in %s more\n", inWords(more, "place"))
@@ -121,6 +153,7 @@ type (
 		Function string `json:"function"`
 		Where    string `json:"where,omitempty"`
 		Calls    int    `json:"calls"`
+		Bytes    string `json:"bytes,omitempty"` // which ones differ, for people
 	}
 	differenceJSON struct {
 		*check.Difference
@@ -157,7 +190,7 @@ func (v *Verdict) WriteJSON(w io.Writer) error {
 		}
 	}
 	for _, p := range v.Payloads.Sorted() {
-		j.DataPlaces = append(j.DataPlaces, placeJSON{p.Op, p.Where, v.Payloads[p]})
+		j.DataPlaces = append(j.DataPlaces, placeJSON{p.Op, p.Where, v.Payloads[p], v.Seen[p]})
 	}
 	if v.Payload != nil {
 		j.Data = new(jsonOf(v.Payload))

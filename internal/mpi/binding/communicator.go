@@ -78,6 +78,7 @@ func (p *Process) adopt(c *communicator) Comm {
 
 // forget ends the handle of a communicator.
 func (p *Process) forget(c *communicator) {
+	p.keepNoted()
 	c.comm.Withdraw(uintptr(c.handle))
 	p.comms.remove(uintptr(c.handle))
 }

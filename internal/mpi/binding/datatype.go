@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	types "banyan/internal/mpi/datatype"
+	"banyan/internal/runtime/lane"
 )
 
 // datatype is the object of a Datatype. It lives as long as an operation uses it: MPI_Type_free
@@ -15,6 +16,7 @@ type datatype struct {
 	committed  atomic.Bool
 	name       atomic.Pointer[string] // nil until the program sets it
 	attributes attributes
+	runs       []lane.Run // C may look at them while the handle is valid
 }
 
 // predefinedTypes is how many handles the ABI has for datatypes, from
@@ -101,7 +103,9 @@ func (p *Process) TypeCommit(datatype *Datatype) Code {
 	if o == nil || !p.live() {
 		return p.noType(nil, "MPI_Type_commit", *datatype)
 	}
-	o.committed.Store(true)
+	if !o.committed.Swap(true) {
+		p.tellLane(o)
+	}
 	return Success
 }
 
@@ -118,6 +122,7 @@ func (p *Process) TypeFree(datatype *Datatype) Code {
 	if code := p.deleteAttributes(&o.attributes, uintptr(*datatype)); code != Success {
 		return p.callbackFailed(nil, function, "delete", code)
 	}
+	p.dropFromLane(o)
 	p.datatypes.made.remove(uintptr(*datatype))
 	*datatype = DatatypeNull
 	return Success
@@ -136,7 +141,11 @@ func (p *Process) TypeDup(oldtype Datatype, newtype *Datatype) Code {
 		*newtype = DatatypeNull
 		return p.callbackFailed(nil, function, "copy", code)
 	}
-	return p.adoptType(function, o, newtype)
+	code := p.adoptType(function, o, newtype)
+	if code == Success && o.committed.Load() {
+		p.tellLane(o)
+	}
+	return code
 }
 
 // TypeSetName is MPI_Type_set_name.

@@ -15,6 +15,8 @@ type data struct {
 	typ    *datatype
 	buf    unsafe.Pointer
 	count  int64
+
+	unpacked int64 // bytes of the message that are in the program's buffer already
 }
 
 // maxData is more than the address space of a process holds.
@@ -23,9 +25,7 @@ const maxData = 1 << 47
 // outgoing is data to send, packed if necessary. The caller releases it.
 func (p *Process) outgoing(c *communicator, function string, buf unsafe.Pointer, count int64, datatype Datatype) (data, Code) {
 	d, code := p.incoming(c, function, buf, count, datatype)
-	if d.pooled != nil {
-		d.typ.Pack(d.bytes, buf, count, 0)
-	}
+	d.pack()
 	return d, code
 }
 
@@ -90,8 +90,8 @@ func (p *Process) badAddress(c *communicator, function string, buf unsafe.Pointe
 
 // unpack copies the first n bytes, which have arrived, to the program's buffer.
 func (d *data) unpack(n int64) {
-	if d.pooled != nil {
-		d.typ.Unpack(d.bytes[:n], d.buf, d.count, 0)
+	if d.pooled != nil && n > d.unpacked {
+		d.typ.Unpack(d.bytes[d.unpacked:n], d.buf, d.count, d.unpacked)
 	}
 }
 

@@ -40,14 +40,49 @@ func (p *Process) fallback() *communicator {
 // failWith is fail for an error of package comm or the layers below it.
 func (p *Process) failWith(c *communicator, function string, err error) Code {
 	p.awaitEnd(c, err)
-	return p.fail(c, function, classOfError(err), "%s", causeOf(err))
+	return p.failThere(c, err, func() Code { return p.fail(c, function, classOfError(err), "%s", causeOf(err)) })
+}
+
+// ends says whether the communicator's errors end the job.
+func (c *communicator) ends() bool {
+	h := c.errhandler.Load()
+	return h == fatal || h == aborts
+}
+
+// lastWords is an error that ends the job when C has said where the program is.
+type lastWords struct {
+	err *process.FinishedError
+	say func() Code
+}
+
+// failThere has an error said with the line of the program, if it is one that can't be understood
+// without, and ends the job. C looks for the line after Go has returned: it can't see the
+// program's stack from below a Go function.
+func (p *Process) failThere(c *communicator, err error, say func() Code) Code {
+	f := (*process.FinishedError)(nil)
+	if p.host.Locate == 0 || !errors.As(err, &f) || f.Where != "" {
+		return say()
+	}
+	if !c.ends() {
+		return say()
+	}
+	p.lastWords.Store(&lastWords{f, say})
+	return p.raised.raise(p.host.Locate, uintptr(c.handle), ErrOther, ErrOther)
+}
+
+// LastWords ends the job with the error that waits for where the program is; "" if that is unknown.
+func (p *Process) LastWords(where string) {
+	if w := p.lastWords.Swap(nil); w != nil {
+		w.err.Where = where
+		w.say()
+	}
 }
 
 // awaitEnd waits for the end of the job if a lost rank is fatal to it: the launcher knows more
 // of the cause.
 func (p *Process) awaitEnd(c *communicator, err error) {
 	if errors.Is(err, process.ErrRankLost) {
-		if h := c.errhandler.Load(); h == fatal || h == aborts {
+		if c.ends() {
 			p.job.AwaitEnd()
 		}
 	}

@@ -67,7 +67,7 @@ func (p *Process) GrequestComplete(request Request) Code {
 	if !p.live() {
 		return p.outOfTime(function)
 	}
-	r := p.requests.find(request)
+	r := p.request(request)
 	if r == nil {
 		return p.noRequest(function, request)
 	}

@@ -148,7 +148,7 @@ func (p *Process) start(function string, request *Request) Code {
 	if !p.live() {
 		return p.outOfTime(function)
 	}
-	r := p.requests.find(*request)
+	r := p.request(*request)
 	switch {
 	case r == nil:
 		return p.noRequest(function, *request)

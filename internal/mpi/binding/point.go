@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"banyan/internal/mpi/comm"
+	types "banyan/internal/mpi/datatype"
 	"banyan/internal/runtime/process"
 )
 
@@ -52,11 +53,23 @@ func (p *Process) send(function string, m mode, buf unsafe.Pointer, count int64,
 		}
 		return Success
 	}
-	d, code := p.outgoing(c, function, buf, count, datatype)
+	d, code := p.incoming(c, function, buf, count, datatype)
 	if code != Success {
 		return code
 	}
 	var err error
+	if m == standard && d.gradual() {
+		g := graduals.Get().(*gradual)
+		*g = gradual{data: d, move: (*types.Type).Pack}
+		err = c.comm.SendGradually(d.bytes, g, int(dest), int(tag))
+		g.end()
+		d.release()
+		if err != nil {
+			return p.failWith(c, function, err)
+		}
+		return Success
+	}
+	d.pack()
 	switch m {
 	case standard:
 		err = c.comm.Send(d.bytes, int(dest), int(tag))
@@ -193,6 +206,14 @@ func (p *Process) Recv(buf unsafe.Pointer, count int64, datatype Datatype, sourc
 	d, code := p.incoming(c, "MPI_Recv", buf, count, datatype)
 	if code != Success {
 		return code
+	}
+	if d.gradual() {
+		g := graduals.Get().(*gradual)
+		*g = gradual{data: d, move: (*types.Type).Unpack}
+		s, err := c.comm.RecvGradually(d.bytes, g, int(source), tagOf(tag))
+		d.unpacked = int64(g.done)
+		g.end()
+		return p.receivedNow(c, "MPI_Recv", &d, s, err, status)
 	}
 	s, err := c.comm.Recv(d.bytes, int(source), tagOf(tag))
 	return p.receivedNow(c, "MPI_Recv", &d, s, err, status)

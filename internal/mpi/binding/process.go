@@ -33,6 +33,9 @@ type Host struct {
 	Flush func()
 	// Exit ends this process when there is no job to abort.
 	Exit func(code int, why string)
+	// Locate is a C function of the type of an error handler. It calls LastWords with the line of
+	// the program. 0 if there is none.
+	Locate uintptr
 	Callbacks
 }
 
@@ -68,6 +71,7 @@ type Process struct {
 	infos       table[info]
 	errhandlers table[errhandler]
 	raised      raisedErrors
+	lastWords   atomic.Pointer[lastWords]
 	codes       addedCodes
 	keyvals     keyvals
 	survives    atomic.Bool

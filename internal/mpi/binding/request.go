@@ -70,37 +70,54 @@ type requests struct {
 	// receive from MPI_PROC_NULL. They need no handles of their own, which would cost time.
 	sent, noProc request
 
+	notes notes
+
 	mu       sync.Mutex
 	orphans  []*request  // requests that the program freed while they were active
 	orphaned atomic.Bool // there are any
 }
 
 const (
-	// sentHandle and noProcHandle name the two requests that aren't in the table. The table
-	// never has their indices.
+	// sentHandle and noProcHandle name two requests that aren't in the table. The table never has
+	// their indices, nor those of the notes before them (noted.go).
 	sentHandle   Request = lane.Sent
-	noProcHandle Request = (1<<indexBits-2)<<kindBits | kindRequest
+	noProcHandle Request = lane.NoProc
+	firstNote            = (1<<indexBits-2-lane.Notes)<<kindBits | kindRequest
 )
 
-// C knows the handle of sends that have ended (package lane): this doesn't compile if it isn't the
-// last of the table.
-var _ = [1]bool{}[lane.Sent-((1<<indexBits-1)<<kindBits|kindRequest)]
+// C knows the handles of sends that have ended and of notes (package lane): this doesn't compile if
+// they aren't the last of the table.
+var (
+	_ = [1]bool{}[lane.Sent-((1<<indexBits-1)<<kindBits|kindRequest)]
+	_ = [1]bool{}[lane.FirstNote-firstNote]
+)
 
 func (q *requests) init() {
-	q.kind = kindRequest
+	q.kind, q.reserved = kindRequest, lane.Notes+2
 	q.sent = request{state: ended, source: AnySource, tag: AnyTag}
 	q.noProc = request{state: ended, source: ProcNull, tag: AnyTag}
 }
 
-// find is the request of a handle, nil if it has none.
-func (q *requests) find(h Request) *request {
-	switch h {
-	case sentHandle:
-		return &q.sent
-	case noProcHandle:
-		return &q.noProc
+// request is the request of a handle, nil if it has none.
+func (p *Process) request(h Request) *request {
+	switch {
+	case h == sentHandle:
+		return &p.requests.sent
+	case h == noProcHandle:
+		return &p.requests.noProc
+	case lane.IsNote(uint64(h)):
+		return p.noted(h)
 	}
-	return q.get(uintptr(h))
+	return p.requests.get(uintptr(h))
+}
+
+// endRequest ends a handle that has a request.
+func (p *Process) endRequest(h Request) {
+	if lane.IsNote(uint64(h)) {
+		p.endNoted(h)
+		return
+	}
+	p.requests.remove(uintptr(h))
 }
 
 // newRequest makes a request that isn't in the table yet.
@@ -240,7 +257,7 @@ func (p *Process) retire(r *request, h *Request) error {
 	case r.begin != nil:
 		r.state, r.err = inactive, nil
 	default:
-		p.requests.remove(uintptr(*h))
+		p.endRequest(*h)
 		*h = RequestNull
 		return p.recycle(r)
 	}
@@ -266,7 +283,7 @@ func (p *Process) RequestFree(request *Request) Code {
 	if !p.live() {
 		return p.outOfTime("MPI_Request_free")
 	}
-	r := p.requests.find(*request)
+	r := p.request(*request)
 	if r == nil {
 		return p.noRequest("MPI_Request_free", *request)
 	}
@@ -274,7 +291,7 @@ func (p *Process) RequestFree(request *Request) Code {
 		*request = RequestNull
 		return Success
 	}
-	p.requests.remove(uintptr(*request))
+	p.endRequest(*request)
 	*request = RequestNull
 	if r.state != active {
 		if err := p.recycle(r); err != nil {
@@ -329,7 +346,7 @@ func (p *Process) Cancel(request *Request) Code {
 	if !p.live() {
 		return p.outOfTime("MPI_Cancel")
 	}
-	r := p.requests.find(*request)
+	r := p.request(*request)
 	if r == nil {
 		return p.noRequest("MPI_Cancel", *request)
 	}

@@ -28,7 +28,7 @@ func (p *Process) requestList(function string, count int32, requests *Request) (
 	l := lists.Get().(*list)
 	l.handles, l.active = array(requests, count), 0
 	for i, h := range l.handles {
-		r := p.requests.find(h)
+		r := p.request(h)
 		if r == nil && h != RequestNull {
 			l.give()
 			return nil, p.fail(nil, function, ErrRequest, "element %d of the array is %#x, which is no request or has been freed", i, uintptr(h))
@@ -105,5 +105,7 @@ func (p *Process) failedIn(function string, f failure) Code {
 		return Success
 	}
 	p.awaitEnd(f.c, f.err)
-	return p.fail(f.c, function, ErrInStatus, "%s failed: %s", f.function, causeOf(f.err))
+	return p.failThere(f.c, f.err, func() Code {
+		return p.fail(f.c, function, ErrInStatus, "%s failed: %s", f.function, causeOf(f.err))
+	})
 }

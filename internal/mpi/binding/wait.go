@@ -44,7 +44,7 @@ func (p *Process) waitable(function string, h Request, status *Status) (*request
 	if !p.live() {
 		return nil, p.outOfTime(function)
 	}
-	r := p.requests.find(h)
+	r := p.request(h)
 	if r != nil && r.state != inactive {
 		return r, Success
 	}

@@ -1,5 +1,11 @@
 package binding
 
+import (
+	"errors"
+
+	"banyan/internal/runtime/process"
+)
+
 // Waitall is MPI_Waitall.
 func (p *Process) Waitall(count int32, arrayOfRequests *Request, arrayOfStatuses *Status) Code {
 	l, code := p.requestList("MPI_Waitall", count, arrayOfRequests)
@@ -8,8 +14,12 @@ func (p *Process) Waitall(count int32, arrayOfRequests *Request, arrayOfStatuses
 	}
 	defer l.give()
 	for _, r := range l.all {
-		if r != nil {
-			p.conclude(r)
+		if r == nil {
+			continue
+		}
+		p.conclude(r)
+		if errors.Is(r.err, process.ErrFinished) && r.c.ends() {
+			return p.failedIn("MPI_Waitall", failure{r.c, r.function, r.err}) // the others may never end
 		}
 	}
 	return p.reportAll(l, "MPI_Waitall", true, arrayOfStatuses)

@@ -1,6 +1,9 @@
 package comm
 
-import "banyan/internal/runtime/engine"
+import (
+	"banyan/internal/runtime/commons"
+	"banyan/internal/runtime/engine"
+)
 
 // Allgather leaves the data of all members at every member, in rank order. All give the same number
 // of bytes. send may be this member's part of recv.
@@ -11,6 +14,17 @@ func (c *Comm) Allgather(send, recv []byte) *Plan {
 		return p.fail(sizeError("the receive buffer", len(recv), len(send)*n))
 	}
 	p.gives(engine.NoPeer, send)
+	if c.isSmall(len(send), len(recv)) {
+		p.small = small{kind: commons.Allgather, send: send, recv: recv}
+	} else {
+		p.allgatherSteps(send, recv)
+	}
+	return p
+}
+
+// allgatherSteps is Allgather by messages.
+func (p *Plan) allgatherSteps(send, recv []byte) {
+	n := p.size()
 	own := recv[p.rank()*len(send) : (p.rank()+1)*len(send)]
 	p.copy(own, send)
 	switch {
@@ -21,7 +35,6 @@ func (c *Comm) Allgather(send, recv []byte) *Plan {
 	default:
 		p.ringAllgather(Blocks{Data: recv, Each: len(send)})
 	}
-	return p
 }
 
 // The algorithms with few steps serve wholes of up to so many bytes.

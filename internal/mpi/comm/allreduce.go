@@ -1,6 +1,9 @@
 package comm
 
-import "banyan/internal/runtime/engine"
+import (
+	"banyan/internal/runtime/commons"
+	"banyan/internal/runtime/engine"
+)
 
 // Allreduce combines the members' data in rank order and leaves the result in
 // recv at every member, the same to the bit. send may be recv.
@@ -12,17 +15,26 @@ func (c *Comm) Allreduce(send, recv []byte, op Op) *Plan {
 		return p.fail(sizeError("the receive buffer", len(recv), len(send)))
 	}
 	p.gives(engine.NoPeer, send)
+	if !op.Foreign && c.isSmall(len(send), p.size()*len(send)) {
+		p.small = small{kind: commons.Allreduce, send: send, recv: recv, op: op}
+	} else {
+		p.allreduceSteps(send, recv, op)
+	}
+	return p
+}
+
+// allreduceSteps is Allreduce by messages.
+func (p *Plan) allreduceSteps(send, recv []byte, op Op) {
 	switch f := fold(p.size(), p.rank()); {
 	case p.size() == 1:
 		p.copy(recv, send)
-	case c.oversubscribed && len(send) <= gathered:
+	case p.comm.oversubscribed && len(send) <= gathered:
 		p.gatheredAllreduce(f, send, recv, op)
 	case len(send) >= halvedAllreduce && len(send)/op.Size >= f.power:
 		p.halvingAllreduce(f, send, recv, op)
 	default:
 		p.doublingAllreduce(f, send, recv, op)
 	}
-	return p
 }
 
 // halvedAllreduce is the size, in bytes, from which on the data is scattered.

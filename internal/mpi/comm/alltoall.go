@@ -1,6 +1,9 @@
 package comm
 
-import "banyan/internal/runtime/engine"
+import (
+	"banyan/internal/runtime/commons"
+	"banyan/internal/runtime/engine"
+)
 
 // Alltoall sends the i-th part of send to rank i, and receives that rank's part for this one as the
 // i-th part of recv. All parts have the same number of elements of size bytes. send must not be
@@ -15,13 +18,23 @@ func (c *Comm) Alltoall(send, recv []byte, size int) *Plan {
 		return p.fail(sizeError("the receive buffer", len(recv), len(send)))
 	}
 	p.gives(engine.NoPeer, send)
+	if c.isSmall(len(send), len(recv)) {
+		p.small = small{kind: commons.Alltoall, send: send, recv: recv}
+	} else {
+		p.alltoallSteps(send, recv)
+	}
+	return p
+}
+
+// alltoallSteps is Alltoall by messages.
+func (p *Plan) alltoallSteps(send, recv []byte) {
+	n := p.size()
 	each := len(send) / n
-	if each <= bruckAlltoall && n >= bruckAlltoallMembers && !(c.oversubscribed && n <= spreadOversubscribed) {
+	if each <= bruckAlltoall && n >= bruckAlltoallMembers && !(p.comm.oversubscribed && n <= spreadOversubscribed) {
 		p.bruckAlltoall(send, recv, each)
 	} else {
 		p.spreadAlltoall(Blocks{Data: send, Each: each}, Blocks{Data: recv, Each: each})
 	}
-	return p
 }
 
 // Other members carry parts on if a part has at most bruckAlltoall bytes and there are at least

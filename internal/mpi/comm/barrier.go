@@ -1,14 +1,25 @@
 package comm
 
+import "banyan/internal/runtime/commons"
+
 // Barrier returns at no member before every member has called it.
 func (c *Comm) Barrier() *Plan {
 	p := c.plan("Barrier")
-	if c.oversubscribed {
+	if c.isSmall(0, 0) {
+		p.small.kind = commons.Barrier
+	} else {
+		p.barrierSteps()
+	}
+	return p
+}
+
+// barrierSteps is Barrier by messages.
+func (p *Plan) barrierSteps() {
+	if p.comm.oversubscribed {
 		p.gatheredBarrier()
 	} else {
 		p.disseminationBarrier()
 	}
-	return p
 }
 
 // disseminationBarrier: in round k each member tells the member 2^k ahead and hears from the member

@@ -1,5 +1,7 @@
 package comm
 
+import "banyan/internal/runtime/commons"
+
 // Bcast brings the root's data to every member.
 //
 // In a job without replicas it reaches every live member as long as the root lives, although others
@@ -9,17 +11,35 @@ package comm
 // over that. In a job with replicas it consists of messages, since corrections aren't
 // send-deterministic.
 func (c *Comm) Bcast(data []byte, root int) *Plan {
-	switch c.cast {
+	p := c.plan("Bcast")
+	if err := c.checkRoot(root); err != nil {
+		return p.fail(err)
+	}
+	p.givesRooted(root, data)
+	if c.isSmall(len(data), len(data)) {
+		p.small = small{kind: commons.Bcast, root: root, recv: data}
+	} else {
+		p.bcastSteps(data, root)
+	}
+	return p
+}
+
+// bcastSteps is Bcast by messages.
+func (p *Plan) bcastSteps(data []byte, root int) {
+	switch p.comm.cast {
 	case castByRoot:
-		return c.flatBcast(data, root)
+		p.flatBcast(data, root)
 	case castByMessages:
-		return c.MessageBcast(data, root)
+		p.messageBcast(data, root)
 	case castByMemory:
 		if len(data) > directBcast {
-			return c.directBcast(data, root)
+			p.directBcast(data, root)
+			return
 		}
+		fallthrough
+	default:
+		p.correctedBcast(data, root)
 	}
-	return c.correctedBcast(data, root)
 }
 
 // caster is how a communicator broadcasts: the same at all members.
@@ -54,10 +74,14 @@ func (c *Comm) MessageBcast(data []byte, root int) *Plan {
 		return p.fail(err)
 	}
 	p.givesRooted(root, data)
-	if n := c.Size(); len(data) >= scatteredBcast && n >= scatteredBcastMembers {
+	p.messageBcast(data, root)
+	return p
+}
+
+func (p *Plan) messageBcast(data []byte, root int) {
+	if len(data) >= scatteredBcast && p.size() >= scatteredBcastMembers {
 		p.scatteredBcast(data, root)
 	} else {
 		p.binomialBcast(data, root)
 	}
-	return p
 }

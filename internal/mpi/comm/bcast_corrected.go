@@ -13,12 +13,8 @@ const pipelined = 8
 // named is always taken.
 //
 //	⌈log2 n⌉ · (α + m β), or, with more segments (k) than members, (1 + n/k) (k α + m β)
-func (c *Comm) correctedBcast(data []byte, root int) *Plan {
-	p := c.plan("Bcast")
-	if err := c.checkRoot(root); err != nil {
-		return p.fail(err)
-	}
-	p.givesRooted(root, data)
+func (p *Plan) correctedBcast(data []byte, root int) {
+	c := p.comm
 	p.s.Lane = &c.plans.stream
 	segments := len(data)/process.SegmentLimit + 1
 	shape := process.Shallow
@@ -35,5 +31,4 @@ func (c *Comm) correctedBcast(data []byte, root int) *Plan {
 		from := i * process.SegmentLimit
 		p.s.Broadcast(root, shape, data[from:min(from+process.SegmentLimit, len(data))])
 	}
-	return p
 }

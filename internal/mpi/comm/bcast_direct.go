@@ -21,17 +21,16 @@ const directHead = 24
 //	n α + (n-1) m β / cores
 //
 // If the root dies meanwhile, some members may have the data and others not.
-func (c *Comm) directBcast(data []byte, root int) *Plan {
-	p, ok := c.planSpread(data, root)
-	if !ok {
-		return p
+func (p *Plan) directBcast(data []byte, root int) {
+	c := p.comm
+	if !p.spreads() {
+		return
 	}
 	p.s.Lane, p.s.Casts = &c.plans.stream, c.context|collectivePart
 	head := p.scratch(directHead)
 	binary.LittleEndian.PutUint64(head, uint64(len(data)))
 	p.s.Broadcast(root, 0, head)
 	p.spreadFrom(root, data, true)
-	return p
 }
 
 // openSpread opens the context of messages that spread data, at the first of them. It isn't the

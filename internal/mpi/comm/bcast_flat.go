@@ -9,27 +9,22 @@ const flatBcastMembers = 4
 // meanwhile, some members may have the data and others not.
 //
 //	(n-1) (α + m β)
-func (c *Comm) flatBcast(data []byte, root int) *Plan {
-	p, ok := c.planSpread(data, root)
-	if ok {
-		p.spreadFrom(root, data, len(data) > directBcast && c.shared)
+func (p *Plan) flatBcast(data []byte, root int) {
+	if p.spreads() {
+		p.spreadFrom(root, data, len(data) > directBcast && p.comm.shared)
 	}
-	return p
 }
 
-// planSpread begins a plan in which the root itself sends its data to all others. ok is false if
-// that fails.
-func (c *Comm) planSpread(data []byte, root int) (p *Plan, ok bool) {
-	p = c.plan("Bcast")
-	if err := c.checkRoot(root); err != nil {
-		return p.fail(err), false
-	}
+// spreads makes the plan one in which the root itself sends its data to all others. It is false,
+// and the plan has failed, if that isn't possible.
+func (p *Plan) spreads() bool {
+	c := p.comm
 	if err := c.openSpread(); err != nil {
-		return p.fail(err), false
+		p.fail(err)
+		return false
 	}
-	p.givesRooted(root, data)
 	p.s.Context, p.s.Spreads = c.branch(spreadBranch), true
-	return p, true
+	return true
 }
 
 // spreadFrom adds that step: the root's sends, or the receive from the root.

@@ -51,6 +51,7 @@ const (
 type Comm struct {
 	eng            *engine.Engine
 	context        uint64
+	handle         uint64       // in the C library; 0: none
 	group          []proto.Rank // world ranks by rank in the communicator
 	inverse        []int32      // ranks in the communicator by world rank, or -1
 	rank           int
@@ -59,6 +60,7 @@ type Comm struct {
 	copies         bool // ranks run as several replicas
 	cast           caster
 	calls          engine.Calls
+	sharing        sharing
 
 	mu       sync.Mutex
 	children uint64            // communicators made from this one
@@ -93,6 +95,7 @@ func open(eng *engine.Engine, context uint64, group []proto.Rank) (*Comm, error)
 	c.shared = eng.SharesMemory(group)
 	c.oversubscribed = len(group) > 2 && eng.Oversubscribed(group)
 	c.cast = c.caster()
+	c.sharing.may, c.sharing.from = c.mayShare(), c.sharesFrom()
 	if err := eng.OpenContext(context, group, false); err != nil {
 		return nil, err
 	}
@@ -106,10 +109,16 @@ func open(eng *engine.Engine, context uint64, group []proto.Rank) (*Comm, error)
 
 // Publish makes the communicator known to the C library by its handle there, and Withdraw ends
 // that.
-func (c *Comm) Publish(handle uintptr) { c.eng.SetComm(uint64(handle), c.context, c.group) }
+func (c *Comm) Publish(handle uintptr) {
+	c.handle = uint64(handle)
+	c.eng.SetComm(c.handle, c.context, c.group)
+}
 
 // Withdraw is the end of Publish.
-func (c *Comm) Withdraw(handle uintptr) { c.eng.DropComm(uint64(handle)) }
+func (c *Comm) Withdraw(handle uintptr) {
+	c.handle = 0
+	c.eng.DropComm(uint64(handle))
+}
 
 // Rank is this process's rank in the communicator.
 func (c *Comm) Rank() int { return c.rank }
@@ -127,6 +136,7 @@ func (c *Comm) Free() error {
 	c.eng.CloseContext(c.context)
 	c.eng.CloseContext(c.context | collectivePart)
 	c.closeLanes()
+	c.closeCommons()
 	return nil
 }
 

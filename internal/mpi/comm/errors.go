@@ -52,7 +52,7 @@ func (c *Comm) wrap(op string, err error) error {
 	if errors.Is(err, process.ErrTruncated) || errors.Is(err, process.ErrMismatch) {
 		err = c.mismatch(err)
 	}
-	return &Error{Op: op, Rank: c.rank, Peer: NoPeer, Err: err}
+	return &Error{Op: op, Rank: c.rank, Peer: NoPeer, Err: c.eng.Located(err)}
 }
 
 // mismatch is the error of a collective whose ranks disagree about a size, with what this rank

@@ -36,9 +36,9 @@ func Ways() []Way {
 		{"barrier", "gathered", always, within("Barrier", func(p *Plan, _, _ []byte, _ int, _ Op) { p.gatheredBarrier() })},
 
 		{"bcast", "rule", always, func(c *Comm, _, recv []byte, m int, _ Op) *Plan { return c.Bcast(recv[:m], 0) }},
-		{"bcast", "corrected", always, func(c *Comm, _, recv []byte, m int, _ Op) *Plan { return c.correctedBcast(recv[:m], 0) }},
-		{"bcast", "flat", always, func(c *Comm, _, recv []byte, m int, _ Op) *Plan { return c.flatBcast(recv[:m], 0) }},
-		{"bcast", "direct", shared, func(c *Comm, _, recv []byte, m int, _ Op) *Plan { return c.directBcast(recv[:m], 0) }},
+		{"bcast", "corrected", always, within("Bcast", func(p *Plan, _, recv []byte, m int, _ Op) { p.correctedBcast(recv[:m], 0) })},
+		{"bcast", "flat", always, within("Bcast", func(p *Plan, _, recv []byte, m int, _ Op) { p.flatBcast(recv[:m], 0) })},
+		{"bcast", "direct", shared, within("Bcast", func(p *Plan, _, recv []byte, m int, _ Op) { p.directBcast(recv[:m], 0) })},
 		{"bcast", "binomial", always, within("Bcast", func(p *Plan, _, recv []byte, m int, _ Op) { p.binomialBcast(recv[:m], 0) })},
 		{"bcast", "scattered", always, within("Bcast", func(p *Plan, _, recv []byte, m int, _ Op) { p.scatteredBcast(recv[:m], 0) })},
 
@@ -100,3 +100,16 @@ func Ways() []Way {
 		{"scatter", "linear", always, within("Scatter", func(p *Plan, send, recv []byte, m int, _ Op) { p.linearScatter(each(send, m), recv[:m], 0) })},
 	}
 }
+
+// SharedFrom is the number of the small collective that opens a communicator's common memory at the
+// latest.
+const SharedFrom = sharedFromOversubscribed
+
+// Shares tells whether small collectives go through common memory.
+func (c *Comm) Shares() bool { return c.sharing.in != nil }
+
+// ByMessages has all collectives go by messages.
+func (c *Comm) ByMessages() { c.sharing.may = false }
+
+// Unwilling has this member refuse to share memory.
+func (c *Comm) Unwilling(is bool) { c.sharing.unwilling = is }

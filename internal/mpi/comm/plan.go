@@ -28,6 +28,7 @@ type Plan struct {
 	kept  bool   // Keep was called
 	own   uint64 // with Keep and replicas: a context of its own
 	given given
+	small small // what it does, if its steps haven't been made
 	slots [2][]int
 }
 
@@ -122,6 +123,9 @@ func (c *Comm) plan(op string) *Plan {
 func (p *Plan) release() {
 	p.s.Clear()
 	p.s.Lane = nil
+	if p.small.kind != notSmall {
+		p.small = small{}
+	}
 	if l := &p.comm.plans; !l.idle.CompareAndSwap(nil, p) {
 		l.Lock()
 		l.free = append(l.free, p)
@@ -144,6 +148,13 @@ func (p *Plan) Run() error {
 	c := p.comm
 	if p.err != nil {
 		return p.discard()
+	}
+	if p.small.kind != notSmall {
+		if done, err := p.share(); done {
+			return err
+		} else if p.err != nil {
+			return p.discard()
+		}
 	}
 	p.begins()
 	// A plan without steps takes a tag, too: at other members it may have steps.
@@ -168,6 +179,7 @@ func (p *Plan) discard() error {
 // must stay, and the caller must not use what the operation changes.
 func (p *Plan) Start() (Operation, error) {
 	c := p.comm
+	p.build()
 	o := Operation{comm: c, op: p.op}
 	if p.err != nil {
 		return Operation{}, p.discard()
@@ -191,6 +203,7 @@ func (p *Plan) Start() (Operation, error) {
 // The plan has a tag of its own, and with replicas a context of its own. So members may start kept
 // plans in different orders.
 func (p *Plan) Keep() error {
+	p.build()
 	if p.err != nil {
 		return p.discard()
 	}
@@ -276,10 +289,30 @@ func (p *Plan) wait()                           { p.s.Wait() }
 func (p *Plan) copy(to, from []byte)            { p.s.Copy(to, from) }
 func (p *Plan) scratch(n int) []byte            { return p.s.Scratch(n) }
 
+// give is a send to a member that receives at the same time. If the data is large it is offered,
+// where that member can read this one's memory: it is copied once then. A send whose receiver may
+// come later isn't offered before process.EagerLimit, since an offer ends only with the receive.
+func (p *Plan) give(to int, data []byte) {
+	if len(data) >= offeredFrom && p.comm.shared && !p.comm.copies {
+		p.s.Offer(p.world(to), data)
+		return
+	}
+	p.send(to, data)
+}
+
+// offeredFrom is the size, in bytes, from which on an offer that is read takes less time than
+// copies into a ring and out of it, which both members make at once. Measured (decision 55): at
+// 32 KiB the ring takes a fifth less time, at 64 KiB the offer a tenth.
+const offeredFrom = 48 << 10
+
 // exchange sends to one member and receives from another at once. The send comes first, since its
 // receiver may be waiting.
 func (p *Plan) exchange(to int, data []byte, from int, buffer []byte) {
-	p.send(to, data)
+	if len(data) < offeredFrom { // give would ask again, at the price of a call
+		p.send(to, data)
+	} else {
+		p.give(to, data)
+	}
 	p.receive(from, buffer)
 	p.wait()
 }

@@ -45,10 +45,40 @@ func (c *Comm) Recv(buffer []byte, source, tag int) (Status, error) {
 	}
 	s, err := c.eng.ReceiveWait(c.context, c.world(source), int32(tag), buffer)
 	if err != nil {
-		err = &Error{"Recv", c.rank, source, tag, c.sized(err)}
+		err = &Error{"Recv", c.rank, source, tag, c.eng.Located(c.sized(err))}
 	}
 	if c.calls != nil && err == nil {
 		c.receives(c.status(s), source, tag)
+	}
+	return c.status(s), err
+}
+
+// SendGradually is Send for data that g makes ready as it is needed.
+func (c *Comm) SendGradually(data []byte, g process.Gradual, dest, tag int) error {
+	if c.calls != nil {
+		g.Upto(uint64(len(data)))
+		return c.Send(data, dest, tag)
+	}
+	if err := c.checkSend("Send", dest, tag); err != nil {
+		return err
+	}
+	if err := c.eng.SendGradually(c.context, c.group[dest], int32(tag), data, g); err != nil {
+		return &Error{"Send", c.rank, dest, tag, err}
+	}
+	return nil
+}
+
+// RecvGradually is Recv for a buffer that g empties while it is being filled.
+func (c *Comm) RecvGradually(buffer []byte, g process.Gradual, source, tag int) (Status, error) {
+	if c.calls != nil {
+		return c.Recv(buffer, source, tag)
+	}
+	if err := c.checkReceive("Recv", source, tag); err != nil {
+		return Status{}, err
+	}
+	s, err := c.eng.ReceiveGradually(c.context, c.world(source), int32(tag), buffer, g)
+	if err != nil {
+		err = &Error{"Recv", c.rank, source, tag, c.sized(err)}
 	}
 	return c.status(s), err
 }
@@ -70,6 +100,11 @@ func (c *Comm) Irecv(buffer []byte, source, tag int) (Pending, error) {
 	}
 	h := c.eng.Receive(c.context, c.world(source), int32(tag), buffer)
 	return Pending{c, h, int32(source), int32(tag), true}, nil
+}
+
+// Started is the Pending of a receive that the engine was told of by other ways.
+func (c *Comm) Started(h engine.Handle, source, tag int) Pending {
+	return Pending{c, h, int32(source), int32(tag), true}
 }
 
 // Ssend sends data; it returns when a receive has taken the message.
@@ -145,7 +180,7 @@ func (p Pending) outcome(s engine.Status, err error) (Status, error) {
 	if err != nil {
 		op := "Isend"
 		if p.receive {
-			op, err = "Irecv", p.comm.sized(err)
+			op, err = "Irecv", p.comm.eng.Located(p.comm.sized(err))
 		}
 		err = &Error{op, p.comm.rank, int(p.peer), int(p.tag), err}
 	}

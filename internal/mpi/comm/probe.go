@@ -9,7 +9,7 @@ func (c *Comm) Probe(source, tag int) (Status, error) {
 	}
 	s, err := c.eng.ProbeWait(c.context, c.world(source), int32(tag))
 	if err != nil {
-		return Status{}, &Error{"Probe", c.rank, source, tag, err}
+		return Status{}, &Error{"Probe", c.rank, source, tag, c.eng.Located(err)}
 	}
 	return c.status(s), nil
 }
@@ -46,7 +46,7 @@ func (c *Comm) Mprobe(source, tag int) (Message, error) {
 	}
 	h, s, err := c.eng.MatchedProbeWait(c.context, c.world(source), int32(tag))
 	if err != nil {
-		return Message{}, &Error{"Mprobe", c.rank, source, tag, err}
+		return Message{}, &Error{"Mprobe", c.rank, source, tag, c.eng.Located(err)}
 	}
 	return Message{c, h, c.status(s)}, nil
 }

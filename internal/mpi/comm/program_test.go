@@ -18,9 +18,11 @@ import (
 const asProgram = "BANYAN_TEST_AS"
 
 var programs = map[string]func(w *comm.Comm, arguments []int) error{
-	"survive": survive,
-	"race":    race,
-	"ways":    waysProgram,
+	"survive":   survive,
+	"race":      race,
+	"share":     share,
+	"ways":      waysProgram,
+	"exchanges": exchangesProgram,
 }
 
 func TestMain(m *testing.M) {

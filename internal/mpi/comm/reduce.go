@@ -1,5 +1,7 @@
 package comm
 
+import "banyan/internal/runtime/commons"
+
 // Reduce combines the members' data in rank order and leaves the result in recv at the root. It is
 // the same for every root. send and recv hold the same number of whole elements. recv is used at
 // the root only, where send may be recv.
@@ -12,6 +14,16 @@ func (c *Comm) Reduce(send, recv []byte, op Op, root int) *Plan {
 		return p.fail(sizeError("the receive buffer", len(recv), len(send)))
 	}
 	p.gives(root, send)
+	if !op.Foreign && c.isSmall(len(send), p.size()*len(send)) {
+		p.small = small{kind: commons.Reduce, root: root, send: send, recv: recv, op: op}
+	} else {
+		p.reduceSteps(send, recv, op, root)
+	}
+	return p
+}
+
+// reduceSteps is Reduce by messages.
+func (p *Plan) reduceSteps(send, recv []byte, op Op, root int) {
 	switch f := fold(p.size(), p.rank()); {
 	case p.size() == 1:
 		p.copy(recv, send)
@@ -20,7 +32,6 @@ func (c *Comm) Reduce(send, recv []byte, op Op, root int) *Plan {
 	default:
 		p.binomialReduce(send, recv, op, root)
 	}
-	return p
 }
 
 // halvedReduce is the size, in bytes, from which on the data is scattered.

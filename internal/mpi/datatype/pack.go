@@ -53,6 +53,10 @@ func rounds(n *node, i, count int64, base unsafe.Pointer, off int64, msg unsafe.
 		strided(base, off, n.stride, count, child.size, msg, w)
 		return
 	}
+	if child.form == list && child.flat && count > 1 {
+		columns(child, base, off, n.stride, count, msg, w)
+		return
+	}
 	for at := int64(0); ; {
 		whole(child, base, off, unsafe.Add(msg, at), w)
 		if count--; count == 0 {

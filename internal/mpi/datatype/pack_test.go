@@ -2,6 +2,7 @@ package datatype
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 	"unsafe"
 )
@@ -18,6 +19,13 @@ func cases() []struct {
 		random[i] = int64(i)*3 + int64(i*7919)%2
 	}
 	particle := must(Struct([]int64{3, 1}, []int64{0, 24}, []*Type{theDouble, theInt}))
+	padded := must(Resized(must(Struct([]int64{1, 1, 1}, []int64{0, 8, 16}, []*Type{theInt, theDouble, theInt})), 0, 24))
+	odd := must(Resized(must(Struct([]int64{1, 2, 3, 37, 8}, []int64{68, 58, 53, 9, 0}, []*Type{theByte, theByte, theByte, theByte, theByte})), -16, 100))
+	var lengths, places []int64 // of blocks of one to three
+	for i, at := int64(0), int64(0); i < n/2; i++ {
+		lengths, places = append(lengths, i%3+1), append(places, at)
+		at += i%3 + 1 + i%4 + 1
+	}
 	return []struct {
 		name  string
 		t     *Type
@@ -36,6 +44,9 @@ func cases() []struct {
 		{"indexed pairs", must(IndexedBlock(1, random[:n/2], must(Contiguous(2, theDouble)))), 1},
 		{"indexed blocks of 24", must(IndexedBlock(3, random[:n/3], must(Resized(theDouble, 0, 16)))), 1},
 		{"structs", particle, n * 8 / 28},
+		{"padded structs", padded, n / 2},
+		{"structs of odd fields", odd, n * 8 / 56},
+		{"indexed blocks", must(Indexed(lengths, places, theDouble)), 1},
 	}
 }
 
@@ -155,4 +166,28 @@ func BenchmarkLoop(b *testing.B) {
 			}
 		}
 	})
+}
+
+// TestRuns: the runs of a type are what Pack copies, and none touches the next.
+func TestRuns(t *testing.T) {
+	for _, c := range cases() {
+		type piece struct{ disp, size int64 }
+		var want, got []piece
+		walk(c.t.typed.node, c.t.typed.disp, func(k Kind, disp int64) {
+			if n := len(want); n > 0 && want[n-1].disp+want[n-1].size == disp {
+				want[n-1].size += k.Size()
+			} else {
+				want = append(want, piece{disp, k.Size()})
+			}
+		})
+		if !c.t.Runs(func(disp, size int64) bool {
+			got = append(got, piece{disp, size})
+			return true
+		}) || !slices.Equal(got, want) {
+			t.Errorf("%s: %d runs, want %d", c.name, len(got), len(want))
+		}
+		if n := 0; len(want) > 3 && c.t.Runs(func(int64, int64) bool { n++; return n < 3 }) || len(want) > 3 && n != 3 {
+			t.Errorf("%s: %d runs after the third was refused", c.name, n)
+		}
+	}
 }

@@ -193,6 +193,12 @@
 // it back for the slower of its receivers. The bound above doesn't fit that protocol, in which
 // replicas do wait for what those in H are to send.
 //
+// # Ranks that are through
+//
+// Let the program of s be through, and let s Keep nothing for d. By 3 each message of its rank is
+// at d or on its way from s to d. So if s says now that it is through, d has all that the rank ever
+// sends to it when it hears that.
+//
 // # What is explored
 //
 // The tests check all this: every state of small jobs with crashes at every point, false

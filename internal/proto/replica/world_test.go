@@ -111,6 +111,7 @@ type options struct {
 	dead    uint64 // the processes that died before the job began; all know of it
 	heals   int    // how often a slot may be filled anew
 	donors  uint64 // those that may be donors
+	through bool   // check what a process that is through may say; see through_test.go
 	purge   bool   // frames of a dead process vanish with the news of its death
 	bug     bug
 }
@@ -319,7 +320,7 @@ func (w *world) apply(e event) error {
 	if r.healed {
 		w.healing = proto.NoProc
 	}
-	return errors.Join(w.sendAll(r), w.ahead(r))
+	return errors.Join(w.sendAll(r), w.ahead(r), w.throughs(e.at))
 }
 
 // note updates unheard.

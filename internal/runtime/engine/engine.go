@@ -25,6 +25,7 @@
 package engine
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -59,6 +60,9 @@ type Config struct {
 	Outside func() error
 	// Calls hears what the program calls.
 	Calls Calls
+	// Where says where the program, if it is in Go, makes the present call; "" if that is unknown.
+	// It is called for errors that can't tell otherwise what they are about.
+	Where func() string
 	// Lane, if set, is memory by which the C of this process uses the rings (lane.go).
 	Lane *lane.Memory
 }
@@ -74,6 +78,7 @@ type Engine struct {
 	stopped sync.WaitGroup
 
 	shared *lane.Memory
+	posted []Handle  // by note of C's: what Go has posted for it
 	mu     lane.Lock // guards all that follows
 	p      *process.Process
 	done   func(Handle) bool // p.Done, made once
@@ -83,8 +88,8 @@ type Engine struct {
 	waiting waiting
 	rivals  rivals
 	polling polling
-	probes  []probe // what threads probe for
 	running running
+	sharing []sharedCall // that wait
 	views   views
 	safe    safe
 }
@@ -132,6 +137,18 @@ func (e *Engine) FramesSent() uint64 {
 	return e.p.FramesSent + e.shared.Sent
 }
 
+// OneThread says that the program communicates from one thread at a time.
+func (e *Engine) OneThread() { e.tell(func(p *process.Process) { p.Alone() }) }
+
+// Located adds to a process.FinishedError where the program makes the present call. Other errors
+// stay as they are.
+func (e *Engine) Located(err error) error {
+	if f := (*process.FinishedError)(nil); errors.As(err, &f) && f.Where == "" && e.cfg.Where != nil {
+		f.Where = e.cfg.Where()
+	}
+	return err
+}
+
 // Fenced tells whether the other processes hold this one for dead.
 func (e *Engine) Fenced() bool {
 	e.mu.Lock()
@@ -171,7 +188,7 @@ func (e *Engine) Abort(code int) {
 
 // tell steps the process outside of any wait, and wakes the threads whose wait that ended.
 func (e *Engine) tell(step func(p *process.Process)) {
-	e.mu.Lock()
+	e.lock()
 	defer e.mu.Unlock()
 	if e.closed {
 		return
@@ -189,7 +206,7 @@ func (e *Engine) tell(step func(p *process.Process)) {
 // process. If replicas have diverged, Finish would wait for ever: it returns a
 // process.DivergedError and leaves the engine running, so that the others can be told.
 func (e *Engine) Finish() error {
-	e.mu.Lock()
+	e.lock()
 	if e.closed {
 		e.mu.Unlock()
 		return nil
@@ -221,7 +238,7 @@ func (e *Engine) Finish() error {
 
 // Close ends the engine and tells nobody. Calls that wait in it return process.ErrClosed.
 func (e *Engine) Close() error {
-	e.mu.Lock()
+	e.lock()
 	if e.closed {
 		e.mu.Unlock()
 		return nil

@@ -2,26 +2,17 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"banyan/internal/proto"
-	"banyan/internal/runtime/process"
 )
 
-// probe is what a thread probes for.
-type probe struct {
-	src proto.Rank
-	tag int32
-}
-
 // probing does as until, and notes what the thread probes for. The lock is held.
-func (e *Engine) probing(what probe, met func() bool) {
-	e.probes = append(e.probes, what)
+func (e *Engine) probing(context uint64, src proto.Rank, tag int32, met func() bool) {
+	e.p.StartProbe(context, src, tag)
 	e.until(met)
-	i := slices.Index(e.probes, what)
-	e.probes = slices.Delete(e.probes, i, i+1)
+	e.p.EndProbe(context, src, tag)
 }
 
 const (
@@ -44,11 +35,7 @@ func (e *Engine) Explain() string {
 	case e.waiting.waiters() == 0 && !polls:
 		return "is in no function that waits"
 	}
-	var waits []string
-	for _, p := range e.probes {
-		waits = append(waits, process.Wait{Receives: true, Peer: p.src, Tag: p.tag}.String())
-	}
-	var parts []string
+	var waits, parts []string
 	for _, w := range e.p.Waits() {
 		if w.Collective {
 			parts = append(parts, w.String())
@@ -59,6 +46,9 @@ func (e *Engine) Explain() string {
 	var names []string
 	for _, s := range e.running.schedules {
 		names = append(names, s.Name)
+	}
+	for _, c := range e.sharing {
+		names, parts = append(names, c.name), append(parts, c.String())
 	}
 	text := "waits"
 	if polls && e.waiting.waiters() == 0 {

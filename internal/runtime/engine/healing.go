@@ -28,7 +28,7 @@ func (e *Engine) Noted(input int64) { e.tell(func(p *process.Process) { p.Noted(
 // AwaitLog waits, in a replacement, until the log is here with which its program begins. The
 // program must not start before.
 func (e *Engine) AwaitLog() error {
-	e.mu.Lock()
+	e.lock()
 	defer e.mu.Unlock()
 	e.until(func() bool { return e.p.LogWhole() })
 	if !e.p.LogWhole() {

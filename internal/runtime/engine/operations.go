@@ -51,6 +51,35 @@ func (e *Engine) SendWait(context uint64, dst proto.Rank, tag int32, data []byte
 	return err
 }
 
+// SendGradually is SendWait for data that g makes ready as it is needed; see process.Gradual.
+func (e *Engine) SendGradually(context uint64, dst proto.Rank, tag int32, data []byte, g process.Gradual) error {
+	if e.cfg.BeforeSend == nil {
+		e.lock()
+		if h, ok := e.p.SendGradually(context, dst, tag, data, g); ok {
+			e.sends++
+			e.until(func() bool { return e.p.Done(h) })
+			_, err := e.take(h)
+			e.p.EndGradual(h)
+			e.mu.Unlock()
+			return err
+		}
+		e.mu.Unlock()
+	}
+	g.Upto(uint64(len(data)))
+	return e.SendWait(context, dst, tag, data)
+}
+
+// ReceiveGradually is ReceiveWait for a buffer that g empties while it is being filled.
+func (e *Engine) ReceiveGradually(context uint64, src proto.Rank, tag int32, buffer []byte, g process.Gradual) (Status, error) {
+	e.lock()
+	h := e.p.ReceiveGradually(context, src, tag, buffer, g)
+	e.until(func() bool { return e.p.Done(h) })
+	s, err := e.take(h)
+	e.p.EndGradual(h)
+	e.mu.Unlock()
+	return s, err
+}
+
 // Receive posts a receive from a world rank or proto.AnyRank, with a tag or proto.AnyTag.
 func (e *Engine) Receive(context uint64, src proto.Rank, tag int32, buffer []byte) Handle {
 	e.lock()
@@ -185,7 +214,7 @@ func (e *Engine) ProbeWait(context uint64, src proto.Rank, tag int32) (s Status,
 	e.lock()
 	defer e.mu.Unlock()
 	ok := false
-	e.probing(probe{src, tag}, func() bool {
+	e.probing(context, src, tag, func() bool {
 		s, ok, err = e.p.Probe(context, src, tag)
 		return ok || err != nil
 	})

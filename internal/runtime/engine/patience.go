@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/internal/proto"
+	"banyan/internal/runtime/lane"
 )
 
 // A waiter that polls in vain first polls again at once. Then it offers its core to others between
@@ -45,7 +46,7 @@ const (
 	yieldsOversubscribed = 50
 
 	// lateYield is longer than any waiter keeps a core.
-	lateYield = proto.Time(time.Millisecond)
+	lateYield = proto.Time(lane.Late)
 	// firstPause is how long a waiter makes no yields after a late one. Each late yield costs a
 	// time slice, so every further one doubles the pause, up to longestPause.
 	firstPause   = proto.Time(10 * time.Millisecond)
@@ -64,14 +65,19 @@ type rivals struct {
 // yielded notes how long a yield took.
 func (r *rivals) yielded(before, after proto.Time) {
 	if after-before < lateYield {
-		if r.prompt++; r.prompt >= promptYields {
-			r.pause = 0
-		}
+		r.promptly(1)
 		return
 	}
 	r.prompt = 0
 	r.pause = min(max(2*r.pause, firstPause), longestPause)
 	r.until = after + r.pause
+}
+
+// promptly notes yields in a row that weren't late.
+func (r *rivals) promptly(n int) {
+	if r.prompt += n; r.prompt >= promptYields {
+		r.pause = 0
+	}
 }
 
 // linger passes a moment after polls in vain, of which there were idle in a row. It returns false
@@ -85,7 +91,7 @@ func (e *Engine) linger(idle int) bool {
 		if e.mu.Wanted() {
 			e.mu.Unlock()
 			yield()
-			e.mu.Lock()
+			e.lock()
 		}
 		return true
 	}
@@ -98,14 +104,20 @@ func (e *Engine) linger(idle int) bool {
 	}
 	e.mu.Unlock()
 	yield()
-	e.mu.Lock()
+	e.lock()
 	e.rivals.yielded(before, e.now())
 	return true
 }
 
-// lock takes the engine's lock. A waiter that spins with the lock sees that it is wanted, and gives
-// it up.
-func (e *Engine) lock() { e.mu.Lock() }
+// lock takes the engine's lock, and posts what C has noted: so as long as Go has the lock no note
+// waits. Functions that only look something up lock mu itself. A waiter that spins with the lock
+// sees that it is wanted, and gives it up.
+func (e *Engine) lock() {
+	e.mu.Lock()
+	if e.shared.Noted() {
+		e.postNoted()
+	}
+}
 
 // yield gives the core to another process that wants it.
 func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

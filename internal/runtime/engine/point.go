@@ -45,7 +45,7 @@ func (e *Engine) MatchedProbeWait(context uint64, src proto.Rank, tag int32) (me
 	e.lock()
 	defer e.mu.Unlock()
 	ok := false
-	e.probing(probe{src, tag}, func() bool {
+	e.probing(context, src, tag, func() bool {
 		message, s, ok, err = e.p.MatchedProbe(context, src, tag)
 		return ok || err != nil
 	})

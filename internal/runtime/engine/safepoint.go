@@ -140,7 +140,7 @@ func (e *Engine) freezeLog(handles error) error {
 // outside runs f with the lock given up.
 func (e *Engine) outside(f func()) {
 	e.mu.Unlock()
-	defer e.mu.Lock()
+	defer e.lock()
 	f()
 }
 

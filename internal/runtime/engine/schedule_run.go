@@ -284,7 +284,7 @@ func (e *Engine) lend(s *Schedule) bool {
 	for ; n < len(s.steps) && s.steps[n].local() && s.steps[n].thread <= first; n++ {
 		s.steps[n].Do()
 	}
-	e.mu.Lock()
+	e.lock()
 	s.next, s.lent = n, false
 	e.advance(s)
 	e.rouse()

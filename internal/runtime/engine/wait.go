@@ -47,6 +47,9 @@ func (e *Engine) step() int {
 	if e.p.Changes != before {
 		e.rouse()
 	}
+	if n > 0 && len(e.sharing) > 0 {
+		e.nudged()
+	}
 	return n
 }
 
@@ -95,6 +98,9 @@ func (e *Engine) until(met func() bool) {
 			idle = 0
 		} else if idle++; !e.linger(idle) {
 			e.block()
+			if e.p.Forlorn() && e.p.GiveUp(met) {
+				break
+			}
 		}
 		if met() || e.closed {
 			break
@@ -140,6 +146,7 @@ func (e *Engine) slumber() {
 	e.waiting.slumbering++
 	e.waiting.awake.Wait()
 	e.waiting.slumbering--
+	e.postNoted()
 }
 
 func (e *Engine) rouse() {
@@ -170,7 +177,7 @@ func (e *Engine) sleep(wait func(time.Duration), limit time.Duration) {
 	e.waiting.sleeping = true
 	e.mu.Unlock()
 	wait(limit)
-	e.mu.Lock()
+	e.lock()
 	e.waiting.sleeping = false
 	if !e.closed {
 		e.tick()
@@ -220,6 +227,7 @@ func (e *Engine) keep() {
 // waited fifteen times as much as all else, and hundreds of waiting ranks on two cores left no
 // time for those that they waited for. The lock is held, but given up meanwhile.
 func (e *Engine) rest() {
+	e.p.Watch()
 	e.waiting.resting = true
 	e.waiting.threads++ // so that the end of until, which is on the path of messages, looks at one word
 	e.mu.Unlock()
@@ -227,7 +235,7 @@ func (e *Engine) rest() {
 	case <-e.stop:
 	case <-e.waiting.rested:
 	}
-	e.mu.Lock()
+	e.lock()
 	e.unrest()
 	select {
 	case <-e.waiting.rested:
@@ -250,10 +258,11 @@ const progressTick = 2 * time.Millisecond
 
 // takeOver makes progress until the program does so again.
 func (e *Engine) takeOver() {
+	e.postNoted()
 	for !e.closed {
 		for (e.step() > 0 || e.help(false)) && e.waiting.threads == 0 && !e.closed {
 			e.mu.Unlock() // between steps the program may come in
-			e.mu.Lock()
+			e.lock()
 		}
 		e.tick()
 		if e.waiting.threads > 0 || e.closed {

@@ -3,12 +3,14 @@ package lane
 import (
 	"fmt"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/match"
+	"banyan/internal/runtime/commons"
 )
 
 // Reasons why the lane is closed, bits of Memory.Closed.
@@ -19,8 +21,14 @@ const (
 	Never             // the job has no lane
 )
 
+// Late is a yield that took so long: somebody computes on this core.
+const Late = time.Millisecond
+
 // Sent is the handle of the request of every send that ended within its call.
 const Sent = (1<<20-1)<<4 | 5
+
+// NoProc is that of every receive from MPI_PROC_NULL.
+const NoProc = Sent - 1<<4
 
 // Memory is what Go and C share. C has its fields by a generated header.
 type Memory struct {
@@ -34,10 +42,20 @@ type Memory struct {
 
 	self  int32
 	ranks int32
-	spins int32          // looks at a ring in vain before C leaves the wait to Go
-	peers unsafe.Pointer // shm.Ends by rank, nil where there is none
-	sizes [256]uint8     // of the plain predefined types in bytes, by handle from firstType on; 0: none
-	comms [comms]Comm
+	spins int32 // looks in vain before C leaves the wait to Go, or yields
+
+	waiting uint32 // notes that wait
+
+	// Where processes share cores, C offers its core to others some times before it leaves the wait
+	// for a collective to Go. It tells Go of that, which knows when to stop (engine's patience).
+	yields  int32          // how often; 0: not at all
+	late    uint32         // a yield came back late: C yields no more until Go has said so
+	yielded uint64         // how often a yield didn't
+	peers   unsafe.Pointer // shm.Ends by rank, nil where there is none
+	sizes   [256]uint8     // of the plain predefined types in bytes, by handle from firstType on; 0: none
+	comms   [comms]Comm
+	notes   notes
+	types   [types]Type
 }
 
 // Comm is a communicator in C's table.
@@ -45,6 +63,7 @@ type Comm struct {
 	handle  uint64 // 0: none
 	context uint64
 	group   unsafe.Pointer // world ranks by rank, int32; nil: the same
+	part    *commons.Part  // in its common memory; nil: none
 	size    int32
 	_       int32
 }
@@ -69,6 +88,7 @@ func New(self proto.Rank, ranks int) (*Memory, error) {
 	}
 	m := (*Memory)(base)
 	m.self, m.ranks, m.peers = int32(self), int32(ranks), unsafe.Add(base, table)
+	m.notes.init()
 	return m, nil
 }
 
@@ -84,6 +104,17 @@ func (m *Memory) NewLock() Lock { return NewLock(&m.word) }
 
 // SetSpins says how patient C is.
 func (m *Memory) SetSpins(spins int) { m.spins = int32(spins) }
+
+// SetYields says how often C offers its core to others while it waits.
+func (m *Memory) SetYields(yields int) { m.yields = int32(yields) }
+
+// Yielded tells how many yields of C came back in time since it was asked last, and whether one
+// came back late.
+func (m *Memory) Yielded() (prompt int, late bool) {
+	prompt, late = int(m.yielded), m.late != 0
+	m.yielded, m.late = 0, 0
+	return prompt, late
+}
 
 // SetPeer says where the ends of the rings of a rank are, a shm.Ends; nil: nowhere.
 func (m *Memory) SetPeer(r proto.Rank, ends unsafe.Pointer) {
@@ -109,6 +140,14 @@ func (m *Memory) SetComm(handle, context uint64, group []proto.Rank) {
 			c.group = unsafe.Pointer(unsafe.SliceData(group))
 			break
 		}
+	}
+}
+
+// SetPart makes a communicator's common memory known to C, if the communicator is; nil: it has none
+// any more. The part must stay until then.
+func (m *Memory) SetPart(handle uint64, part *commons.Part) {
+	if c := m.place(handle); handle != 0 && c.handle == handle {
+		c.part = part
 	}
 }
 

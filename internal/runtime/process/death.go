@@ -2,6 +2,7 @@ package process
 
 import (
 	"errors"
+	"slices"
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
@@ -113,6 +114,7 @@ func (p *Process) died(r detector.Report) {
 		p.sendEviction(q, r.Incarnation)
 	}
 	p.net.Fence(q)
+	p.through.asks = slices.DeleteFunc(p.through.asks, func(a ask) bool { return a.from == q })
 	p.voidTransfers(q)
 	p.revoke() // buffers that only waited for q become the program's again, and q may live
 	p.host.Died(r)

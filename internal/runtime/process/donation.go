@@ -58,7 +58,7 @@ func (p *Process) Donate(encode func() (*state.Encoder, error)) {
 		return // the replacement has died, or it has to wait for the next safe point
 	}
 	d.begun, d.encode = true, encode
-	p.healing.preparedFor = d.replacement
+	p.prepareFor(d.replacement)
 	p.shutdown.Admit(d.replacement, d.incarnation, &p.shutdownOut)
 	p.runShutdown()
 	p.host.Heals(StepMark)
@@ -136,19 +136,16 @@ func (p *Process) pumpDonation() (sent bool) {
 	return sent
 }
 
-// dropReplacement ends a replacement for which too much would have to be kept: the job does
-// without it rather than wait. A replacement that is the last of its rank, since its donor has
-// died, isn't dropped: it is one of the job already, or it ends by itself.
-func (p *Process) dropReplacement(q proto.Proc) {
-	rank := p.cfg.Layout.Rank(q)
-	for k := range p.cfg.Layout.Degree(rank) {
-		if other := p.cfg.Layout.Proc(rank, k); other != q && !p.peers[other].gone() {
-			p.excluded(q, p.peers[q].incarnation)
-			return
-		}
+// askToGiveUp asks the replacement to end for which too much would have to be kept: the job does
+// without it rather than wait. If it has joined, it ignores that: it says so to all, which ends the
+// wait as well.
+func (p *Process) askToGiveUp() {
+	if !p.healing.askedOff {
+		p.healing.askedOff = true
+		p.send(p.healing.preparedFor, p.nextHeader(wire.KindGiveUp), nil, 0)
 	}
 }
 
 // giveUpReplacement ends a replacement that can't have this process's state after all: it is
-// taken for dead, and the launcher kills it.
+// taken for dead, and the launcher kills it. It hasn't joined: nothing of the state has gone out.
 func (p *Process) giveUpReplacement(d *donation) { p.excluded(d.replacement, d.incarnation) }

@@ -79,7 +79,7 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 		p.replica.Reported(from, h.Received().Bytes)
 	case wire.KindHeartbeat, wire.KindObserve, wire.KindNews, wire.KindReconcile, wire.KindProbe, wire.KindEviction:
 		p.detectorArrived(from, h, payload)
-	case wire.KindNote, wire.KindLog, wire.KindReady, wire.KindState, wire.KindHealed:
+	case wire.KindNote, wire.KindLog, wire.KindReady, wire.KindState, wire.KindHealed, wire.KindGiveUp:
 		p.healingArrived(from, h, payload)
 	case wire.KindMembership:
 		p.membershipArrived(from, payload)
@@ -93,6 +93,12 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 		p.Left(from)
 	case wire.KindAbort:
 		p.host.Aborted(from, int(h.Abort().Code))
+	case wire.KindAsk:
+		p.askArrived(from, h)
+	case wire.KindThrough:
+		p.throughArrived(from, h)
+	case wire.KindNudge:
+		p.Changes++ // the waiter that it is for may be another thread than the one that polls
 	}
 }
 

@@ -19,7 +19,9 @@ import (
 //      have welcomed it, the donor's program goes on (KindHealed).
 //
 // A death of either ends the healing. What the replacement has got counts from the moment when
-// it has said that it is a replica.
+// it has said that it is a replica. Only it knows whether it has. So a process that would have to
+// keep too much for it asks it to give up (KindGiveUp), and doesn't take it for dead by itself: if
+// the donor has died, the replacement may be the last of its rank.
 
 // HealStep is a step of a healing of which the launcher is told.
 type HealStep uint8
@@ -45,6 +47,7 @@ type healing struct {
 	// preparedFor is the replacement for which messages are kept that it doesn't get yet;
 	// NoProc if there is none.
 	preparedFor proto.Proc
+	askedOff    bool      // that one has been asked to give up
 	donation    *donation // nil unless this process is a donor
 	joining     *joining  // replacements only
 	healable    bool      // the rank can be healed from here
@@ -93,8 +96,15 @@ func (p *Process) healingArrived(from proto.Proc, h *wire.Header, payload []byte
 			d.healed = true
 			p.endDonation()
 		}
+	case wire.KindGiveUp:
+		if j := p.healing.joining; j != nil && !j.committed {
+			p.failJoining(ErrUnwanted)
+		}
 	}
 }
+
+// prepareFor begins to keep messages for a replacement.
+func (p *Process) prepareFor(q proto.Proc) { p.healing.preparedFor, p.healing.askedOff = q, false }
 
 // noteArrived takes a note of package replica's conversation.
 func (p *Process) noteArrived(from proto.Proc, h *wire.Header) {
@@ -108,7 +118,7 @@ func (p *Process) noteArrived(from proto.Proc, h *wire.Header) {
 			return // it is dead already
 		}
 		p.Admit(n.Replacement, n.Incarnation)
-		p.healing.preparedFor = n.Replacement
+		p.prepareFor(n.Replacement)
 		p.shutdown.Admit(n.Replacement, n.Incarnation, &p.shutdownOut)
 		p.runShutdown()
 	}

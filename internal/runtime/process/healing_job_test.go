@@ -34,7 +34,9 @@ type healingJob struct {
 	givenUp      int // replacements for which too much was kept
 	// corrupted, if set, has what is sent compared, and hears of differences.
 	corrupted func(by *healingNode, c Corruption)
-	tainted   bool        // a value may be wrong
+	tainted   bool // a value may be wrong
+	askAfter  proto.Time
+	watched   bool        // waits are watched as the engine does
 	stop      func() bool // if set, ends the run
 	// damage, if set, may change what is about to arrive.
 	damage func(to *healingNode, pk *packet)
@@ -321,6 +323,10 @@ func (w *healingJob) advance(n *healingNode) {
 	}
 	if n.program != nil {
 		if !n.program.step(n.p) {
+			if c := n.program; w.watched && (c.at == 2 || c.at == 3) {
+				n.p.Alone()
+				wait(n.p, func() bool { return n.p.Done([]Handle{c.in, c.out}[c.at-2]) })
+			}
 			return
 		}
 		if want := expected(n.program); n.program.value != want {

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -38,7 +39,7 @@ func (n *healingNode) start(incarnations []proto.Incarnation, gone []bool) {
 	}
 	n.p = New(Config{
 		Self: q, Layout: w.layout, Mirror: w.mirror, Corrupted: corrupted, Period: 100e6, Timeout: 1e9, Witness: true,
-		Heal: true, Replacement: incarnations != nil, Incarnations: incarnations, Gone: gone, skewLimit: 6000, // one of 5000 bytes, not two
+		Heal: true, Replacement: incarnations != nil, Incarnations: incarnations, Gone: gone, askAfter: w.askAfter, skewLimit: 6000, // one of 5000 bytes, not two
 	}, w.now, n, n)
 	members := []proto.Rank{}
 	for r := range proto.Rank(w.layout.Ranks()) {
@@ -74,8 +75,8 @@ func (n *healingNode) Admit(q proto.Proc, incarnation proto.Incarnation) {
 
 func (n *healingNode) Died(r detector.Report) {
 	if incarnation := n.w.incarnationOf(r.Proc, r.Incarnation); r.Cause != detector.CauseTold && !incarnation.dead && !incarnation.gone {
-		if incarnation == n.w.fresh {
-			n.w.givenUp++
+		if incarnation.committed { // it may be the last replica of its rank that has come so far
+			n.w.t.Errorf("%v ends %v, which is a replica", n, incarnation)
 		}
 		n.w.crash(incarnation) // the launcher makes it true
 	}
@@ -90,8 +91,13 @@ func (n *healingNode) Fenced(by proto.Proc) {
 	}
 }
 func (n *healingNode) Aborted(proto.Proc, int) {}
-func (n *healingNode) HealFailed(err error)    { n.failed = err }
-func (n *healingNode) SafepointWanted(bool)    {}
+func (n *healingNode) HealFailed(err error) {
+	if n.failed == nil && errors.Is(err, ErrUnwanted) {
+		n.w.givenUp++
+	}
+	n.failed = err
+}
+func (n *healingNode) SafepointWanted(bool) {}
 func (n *healingNode) Heals(step HealStep) {
 	switch step {
 	case StepHealable:

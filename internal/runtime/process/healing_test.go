@@ -16,7 +16,8 @@ import (
 // source.
 type courier struct {
 	rank, ranks, rounds int
-	setUp               int // rounds before the first safe point
+	setUp               int  // rounds before the first safe point
+	named               bool // it receives from a named source
 
 	round int
 	value uint64
@@ -69,7 +70,11 @@ func (c *courier) step(p *Process) (finished bool) {
 		return true
 	case c.at == 1:
 		c.room = make([]byte, c.length()+8)
-		c.in = p.Receive(2, proto.AnyRank, int32(c.round), c.room)
+		src := proto.AnyRank
+		if c.named {
+			src = proto.Rank((c.rank + c.ranks - 1) % c.ranks)
+		}
+		c.in = p.Receive(2, src, int32(c.round), c.room)
 		message := make([]byte, c.length())
 		binary.LittleEndian.PutUint64(message, c.value)
 		c.out = p.Send(2, proto.Rank((c.rank+1)%c.ranks), int32(c.round), message)

@@ -11,6 +11,9 @@ import (
 // ErrDonor ends a replacement whose donor has died.
 var ErrDonor = errors.New("the replica whose state this process was to take over has died")
 
+// ErrUnwanted ends a replacement for which others would have to keep too much.
+var ErrUnwanted = errors.New("too much had to be kept for this process until it has joined: sends waited for room")
+
 // Hopeless tells whether what has ended a replacement would end any other, too: the same program
 // would register a state again that differs from the donor's.
 func Hopeless(err error) bool { return errors.Is(err, state.ErrDiffers) }
@@ -20,6 +23,7 @@ type joining struct {
 	donor     proto.Proc // NoProc until its log comes
 	decoder   *state.Decoder
 	restored  func() error
+	failed    bool // it can't join any more: whatever still comes, it doesn't
 	committed bool
 	healed    bool
 }
@@ -40,7 +44,12 @@ func (p *Process) Joined() bool {
 }
 
 // HealFailed says that this replacement can't join: it must stop.
-func (p *Process) HealFailed(err error) { p.host.HealFailed(err) }
+func (p *Process) HealFailed(err error) {
+	if j := p.healing.joining; !j.failed {
+		j.failed = true
+		p.host.HealFailed(err)
+	}
+}
 
 // failJoining ends a replacement.
 func (p *Process) failJoining(err error) {
@@ -48,13 +57,13 @@ func (p *Process) failJoining(err error) {
 		p.failReplay(err)
 		return
 	}
-	p.host.HealFailed(err)
+	p.HealFailed(err)
 }
 
 // stateArrived takes the next bytes of the donor's state.
 func (p *Process) stateArrived(from proto.Proc, payload []byte) {
 	j := p.healing.joining
-	if j == nil || j.committed || j.decoder == nil || from != j.donor {
+	if j == nil || j.failed || j.committed || j.decoder == nil || from != j.donor {
 		return
 	}
 	if err := j.decoder.Write(payload); err != nil {

@@ -34,6 +34,7 @@ func (p *Process) Finish() {
 			p.refuse(a)
 		}
 	})
+	p.answerAsks()
 }
 
 // Flushed tells whether no other process can need anything any more that this one sent.

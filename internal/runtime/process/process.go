@@ -22,6 +22,7 @@
 //   - healing (healing.go, donation.go, joining.go, snapshot.go, log.go, replay.go): replacements
 //     of dead replicas;
 //   - lifecycle (leave.go): how this process ends;
+//   - through (through.go): waits for a rank that has finished;
 //   - requests (request.go, composite.go, waits.go), in which the program waits;
 //   - verification (verify.go) and perturbed timing (perturb.go), where they are asked for.
 //
@@ -142,7 +143,8 @@ type Config struct {
 	Counts   *match.Counts
 	Requests *int
 
-	skewLimit uint64 // in tests: instead of the constant
+	skewLimit uint64     // in tests: instead of the constant
+	askAfter  proto.Time // in tests: instead of the constant
 }
 
 // Process is one process of a job. It implements transport.Sink.
@@ -152,6 +154,7 @@ type Process struct {
 	replicated bool // ranks have several replicas
 	net        Net
 	direct     transport.DirectReader // net, if it is one
+	nudger     transport.Nudger       // net, if it is one
 	host       Host
 	now        proto.Time // of the current step
 
@@ -171,10 +174,12 @@ type Process struct {
 	acks      ackState
 	healing   healing
 	lifecycle lifecycle
+	through   through
 
 	requests   slab[request]
 	unended    *int // how many requests were not taken yet
 	composites composites
+	graduals   graduals
 	concurrent bool          // several threads of the program have waited at the same time
 	perturb    *perturbation // nil: the timing is left alone
 	verifying  *verifying    // nil: what replicas send isn't compared
@@ -210,8 +215,10 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		healing:    healing{preparedFor: proto.NoProc},
 		liveness:   liveness{ring: ringOf(&cfg), beside: proto.NoProc},
 		acks:       ackState{AckPace: replica.NewAckPace(cfg.AckEach)},
+		through:    through{next: proto.Never},
 	}
 	p.direct, _ = net.(transport.DirectReader)
+	p.nudger, _ = net.(transport.Nudger)
 	if p.replicated {
 		p.clock = causal.New(p.rank, cfg.Layout.Ranks())
 		p.perturb = newPerturbation(cfg.Perturb)
@@ -243,7 +250,7 @@ func (p *Process) At(now proto.Time) { p.now = now }
 
 // Deadline is the time of the next Tick that is needed.
 func (p *Process) Deadline() proto.Time {
-	d := min(p.liveness.deadline(), p.contexts.deadline())
+	d := min(p.liveness.deadline(), p.contexts.deadline(), p.through.next)
 	if p.replica.AcksOwed() > 0 {
 		d = min(d, p.acks.Due)
 	}
@@ -267,6 +274,9 @@ func (p *Process) Tick() {
 	if p.perturb != nil {
 		p.releaseLate()
 	}
+	if p.now >= p.through.next {
+		p.lookAtWaits()
+	}
 }
 
 // Work does what is best done when nothing more has been received. Every broadcast may send
@@ -276,7 +286,7 @@ func (p *Process) Work() bool {
 	read := p.readOn()
 	p.releaseThrottled()
 	if p.healing.preparedFor != proto.NoProc && len(p.sends.throttled) > 0 && !p.retainsLittle() {
-		p.dropReplacement(p.healing.preparedFor)
+		p.askToGiveUp()
 	}
 	if len(p.liveness.views) > 0 {
 		p.adoptViews()

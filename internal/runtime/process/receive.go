@@ -80,7 +80,7 @@ func (p *Process) Receive(context uint64, src proto.Rank, tag int32, buffer []by
 func (p *Process) Probe(context uint64, src proto.Rank, tag int32) (Status, bool, error) {
 	token, ok := p.match.Probe(match.Envelope{Context: context, Src: src, Tag: tag})
 	if !ok {
-		return Status{}, false, p.receiveError(context, src)
+		return Status{}, false, p.probeError(context, src)
 	}
 	_, a := p.receives.arrivals.at(token)
 	return a.status(), true, nil
@@ -91,11 +91,19 @@ func (p *Process) Probe(context uint64, src proto.Rank, tag int32) (Status, bool
 func (p *Process) MatchedProbe(context uint64, src proto.Rank, tag int32) (Handle, Status, bool, error) {
 	token, ok := p.match.Take(match.Envelope{Context: context, Src: src, Tag: tag})
 	if !ok {
-		return Handle{}, Status{}, false, p.receiveError(context, src)
+		return Handle{}, Status{}, false, p.probeError(context, src)
 	}
 	ah, a := p.receives.arrivals.at(token)
 	a.taken = true
 	return ah, a.status(), true, nil
+}
+
+// probeError is why no probe finds a message that hasn't arrived yet, or nil.
+func (p *Process) probeError(context uint64, src proto.Rank) error {
+	if p.through.giving && p.forlorn(context, src) {
+		return p.finishedError(src)
+	}
+	return p.receiveError(context, src)
 }
 
 // ReceiveMatched receives a message that a MatchedProbe has taken, once.

@@ -142,6 +142,7 @@ func (p *Process) fragment(from proto.Proc, h *wire.Header) {
 		return
 	}
 	a.received += uint64(h.Length)
+	p.graduals.upto(a.request, min(a.received, a.wanted)) // a faulty sender may repeat itself
 	if a.received == a.wanted {
 		p.endRendezvous(a)
 	}

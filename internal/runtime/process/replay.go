@@ -186,7 +186,7 @@ func (p *Process) failReplay(err error) {
 		}
 	})
 	p.Changes++
-	p.host.HealFailed(err)
+	p.HealFailed(err)
 }
 
 // EndReplay ends the replay, at the replacement's first safe point. The error says that the

@@ -61,6 +61,8 @@ const (
 type request struct {
 	kind   requestKind
 	done   bool
+	aged   bool // it waits for long (through.go)
+	asked  bool // broadcasting: its root was asked
 	err    error
 	status Status
 

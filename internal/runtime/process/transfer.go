@@ -52,7 +52,7 @@ func (p *Process) pulled(from proto.Proc, h *wire.Header) {
 func (p *Process) feed(th Handle, t *transfer) {
 	m := p.sends.messages.get(t.message)
 	for t.inFlight < fragmentsInFlight && t.next < t.end {
-		n := min(t.end-t.next, fragmentSize)
+		n := p.graduals.next(m.request, t.next, min(t.end-t.next, fragmentSize))
 		wire.Fragment{Receiver: t.receiver, Offset: t.next, Wanted: t.end}.Put(&p.header)
 		part := m.Body[t.next : t.next+n]
 		t.next += n

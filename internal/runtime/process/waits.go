@@ -42,6 +42,12 @@ func (w Wait) String() string {
 
 // Waits are the operations of the program that haven't ended.
 func (p *Process) Waits() (all []Wait) {
+	for _, what := range p.through.probes {
+		if what.context%2 == 1 {
+			continue // a collective through common memory, of which the engine tells
+		}
+		all = append(all, Wait{Receives: true, Peer: what.src, Tag: what.tag})
+	}
 	ahead := p.replicated && (p.replica.Throttled() || !p.retainsLittle())
 	p.requests.each(func(h Handle, r *request) {
 		w := Wait{Receives: r.kind != sending, Peer: r.peer, Tag: r.tag, Bytes: len(r.buffer)}

@@ -63,7 +63,7 @@ func (d *Decoder) Write(b []byte) error {
 			d.err = fmt.Errorf("%w: %d bytes follow its end", ErrCorrupt, len(b))
 		case d.step == nil:
 			n := copy(d.data, b)
-			d.sum = crc32.Update(d.sum, castagnoli, b[:n])
+			d.sum = crc32.Update(d.sum, castagnoli(), b[:n])
 			d.data, b = d.data[n:], b[n:]
 			if len(d.data) == 0 {
 				d.err = d.filled()
@@ -84,7 +84,7 @@ func (d *Decoder) expect(n int, step func(*Decoder, []byte) error) {
 	d.small, d.need, d.step = d.small[:0], n, step
 }
 
-func (d *Decoder) count(b []byte) { d.sum = crc32.Update(d.sum, castagnoli, b) }
+func (d *Decoder) count(b []byte) { d.sum = crc32.Update(d.sum, castagnoli(), b) }
 
 func (d *Decoder) begin(b []byte) error {
 	d.count(b)

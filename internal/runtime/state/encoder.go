@@ -17,7 +17,8 @@ const (
 
 var head = [headLength]byte{'b', 'a', 'n', 'y', 'a', 'n', 0, version}
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// castagnoli is the table of the sums. It is made when it is first asked for.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // Region is a part of a state, to be encoded. Its bytes are those of the parts, one after
 // another.
@@ -87,7 +88,7 @@ func (e *Encoder) Next(limit int) []byte {
 	next := e.pieces[0][:n:n]
 	e.pieces[0] = e.pieces[0][n:]
 	if !e.ended {
-		e.sum = crc32.Update(e.sum, castagnoli, next)
+		e.sum = crc32.Update(e.sum, castagnoli(), next)
 	}
 	return next
 }
@@ -95,5 +96,5 @@ func (e *Encoder) Next(limit int) []byte {
 // end is what follows the last region.
 func (e *Encoder) end() []byte {
 	mark := binary.LittleEndian.AppendUint16(nil, endMark)
-	return binary.LittleEndian.AppendUint32(mark, crc32.Update(e.sum, castagnoli, mark))
+	return binary.LittleEndian.AppendUint32(mark, crc32.Update(e.sum, castagnoli(), mark))
 }

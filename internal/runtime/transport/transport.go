@@ -129,6 +129,14 @@ type Sink interface {
 	Closed(peer proto.Proc, why Evidence)
 }
 
+// Nudger is an optional part of a Transport: it wakes a peer that sleeps, without a frame.
+type Nudger interface {
+	// Nudge ends the Wait that runs at a peer, or else the next one. Poll counts it there as
+	// something that has happened. It returns false, and has done nothing, if only a frame
+	// reaches the peer now.
+	Nudge(to proto.Proc) bool
+}
+
 // DirectSize is the payload size in bytes up to which Sink.Frame is used. A larger payload is
 // read straight to the destination that Sink.Dest returns.
 const DirectSize = 4096

@@ -95,6 +95,22 @@ const (
 	// KindProbe is an indirect probe of a silent process, of internal/proto/detector; see Probe.
 	KindProbe
 
+	// Waits for a rank that is through (internal/runtime/process/through.go).
+
+	// KindAsk asks a process to say when its program is through; see Ask.
+	KindAsk
+	// KindThrough answers that: the sender's rank sends nothing more that the receiver hasn't
+	// got; see Ask.
+	KindThrough
+
+	// KindNudge wakes its receiver, which sleeps: the sender has written something into memory that
+	// they share (internal/runtime/commons).
+	KindNudge
+
+	// KindGiveUp asks a replacement to end, unless it has joined: too much would have to be kept
+	// for it (internal/runtime/process/joining.go).
+	KindGiveUp
+
 	kindEnd
 )
 
@@ -136,6 +152,10 @@ var kinds = [kindEnd]payloadShape{
 	KindGoodbye:          {"goodbye", 0},
 	KindAbort:            {"abort", anyBytes},
 	KindProbe:            {"probe", 0},
+	KindAsk:              {"ask", 0},
+	KindThrough:          {"through", 0},
+	KindNudge:            {"nudge", 0},
+	KindGiveUp:           {"give-up", 0},
 }
 
 // Valid tells whether k is a kind that may be on the wire.

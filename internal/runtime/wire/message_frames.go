@@ -23,6 +23,32 @@ func (o Offer) Put(h *Header) { h.Kind, h.ID, h.Offset = KindOffer, o.Sender, o.
 // Offer reads what a KindOffer has beyond the fields of every message.
 func (h *Header) Offer() Offer { return Offer{Sender: h.ID, Memory: h.Offset} }
 
+// Ask is a KindAsk, the question whether the receiver's program is through, or the KindThrough that
+// answers it.
+type Ask struct {
+	// Context and Number name a broadcast: the question is whether its root, the receiver, is
+	// through and hasn't begun it. Both are 0 where the question is about messages.
+	Context, Number uint64
+	// Through makes it the answer, which is always yes.
+	Through bool
+}
+
+// Answer is the answer to a question.
+func (f Ask) Answer() Ask { f.Through = true; return f }
+
+// Put makes h the header of the frame.
+func (f Ask) Put(h *Header) {
+	*h = Header{Kind: KindAsk, Context: f.Context, Seq: f.Number}
+	if f.Through {
+		h.Kind = KindThrough
+	}
+}
+
+// Ask reads a KindAsk or a KindThrough.
+func (h *Header) Ask() Ask {
+	return Ask{Context: h.Context, Number: h.Seq, Through: h.Kind == KindThrough}
+}
+
 // flagSet is the one flag of the kinds of frames that have one.
 const flagSet = 1
 

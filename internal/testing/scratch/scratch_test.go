@@ -52,3 +52,37 @@ func TestSweep(t *testing.T) {
 		t.Errorf("%v are left", rest)
 	}
 }
+
+// A program is linked once, and each directory has it for itself.
+func TestBuild(t *testing.T) {
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []os.FileInfo
+	for range 2 {
+		d := &Directory{Path: t.TempDir()}
+		if err := d.Build("banyan/examples/hello"); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(d.Path, "hello")
+		if info, err := os.Stat(path); err != nil || info.Mode()&0o100 == 0 {
+			t.Fatal(info, err)
+		}
+		info, err := os.Stat(filepath.Join(root, KeptDir, "hello"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		kept = append(kept, info)
+	}
+	if !os.SameFile(kept[0], kept[1]) {
+		t.Error("the second was linked anew")
+	}
+	d := &Directory{Path: t.TempDir()}
+	if err := d.Build("banyan/examples/nothing"); err == nil {
+		t.Error("what isn't there was built")
+	}
+}

@@ -104,7 +104,7 @@ func hostDigest(host string) [32]byte { return sha256.Sum256([]byte(host)) }
 // hostID names the kernel and the process namespace in which pids mean the same as here: the
 // host's name, for people, and a digest of its boot and namespace.
 func hostID() (string, error) {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	boot, err := readProc("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return "", fmt.Errorf("mesh: which boot is this: %w", err)
 	}

@@ -39,6 +39,7 @@ const (
 	roleQuiet  = "quiet"  // the same, but doesn't send first
 	roleExpose = "expose" // lets its memory be read
 	roleMute   = "mute"   // sends one frame and takes nothing
+	roleHalves = "halves" // has no network: BenchmarkHalves
 )
 
 const leaveFrames = 100
@@ -48,6 +49,10 @@ func child(role string) {
 	runtime.GOMAXPROCS(16)
 	// A child that its test has forgotten ends by itself.
 	time.AfterFunc(time.Minute, func() { os.Exit(3) })
+	if role == roleHalves {
+		writeHalves()
+		return
+	}
 	secret, _ := hex.DecodeString(os.Getenv(childSecret))
 	parent, err := ParseCard(os.Getenv(childCard))
 	if err != nil {

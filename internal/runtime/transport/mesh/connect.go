@@ -172,26 +172,27 @@ func (d *dialler) try(ctx context.Context, limit bound, to proto.Proc, card Card
 // keepOpenWhile closes a connection without a deadline as soon as wanted says no. It stops asking
 // when stop is called.
 func keepOpenWhile(conn net.Conn, wanted func() bool) (stop func()) {
-	over := make(chan struct{})
-	var asking sync.WaitGroup
-	asking.Go(func() {
-		tick := time.NewTicker(recheck)
-		defer tick.Stop()
-		for {
-			select {
-			case <-over:
-				return
-			case <-tick.C:
-				if !wanted() {
-					conn.Close()
-					return
-				}
-			}
+	var mu sync.Mutex // held while wanted is asked, and until there is a timer
+	over := false
+	var timer *time.Timer
+	mu.Lock()
+	defer mu.Unlock()
+	timer = time.AfterFunc(recheck, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case over:
+		case wanted():
+			timer.Reset(recheck)
+		default:
+			conn.Close()
 		}
 	})
 	return func() {
-		close(over)
-		asking.Wait()
+		mu.Lock()
+		defer mu.Unlock()
+		over = true
+		timer.Stop()
 	}
 }
 

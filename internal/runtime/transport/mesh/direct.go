@@ -55,16 +55,18 @@ func (t *Transport) Read(from proto.Proc, dst []byte, exposed, offset uint64) bo
 		p.unreadable = errno != unix.EFAULT && errno != unix.ENOMEM
 		return false
 	}
-	return n == len(dst) && p.link.Revoked()&revokedMask == exposed>>addressBits && !exits(p.pidfd, 0)
+	return n == len(dst) && p.link.Revoked()&revokedMask == exposed>>addressBits && !t.vmRead.ended(p.pidfd)
 }
 
-// processRead is the room for the arguments of process_vm_readv.
+// processRead is the room for the arguments of process_vm_readv, and of the question that follows.
 type processRead struct {
 	local  unix.Iovec
 	remote struct {
 		base uint64
 		size uint64
 	}
+	process unix.PollFd
+	atOnce  unix.Timespec
 }
 
 // read copies from the memory of a process.
@@ -76,6 +78,15 @@ func (v *processRead) read(pid int, dst []byte, address uint64) (int, unix.Errno
 		uintptr(unsafe.Pointer(&v.local)), 1, uintptr(unsafe.Pointer(&v.remote)), 1, 0)
 	v.local.Base = nil
 	return int(n), errno
+}
+
+// ended says whether a process has ended, as exits does, but without a wait, the clock or memory of
+// its own: it is asked once for each piece that is read.
+func (v *processRead) ended(pidfd int) bool {
+	v.process = unix.PollFd{Fd: int32(pidfd), Events: unix.POLLIN}
+	n, _, errno := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&v.process)), 1,
+		uintptr(unsafe.Pointer(&v.atOnce)), 0, 0, 0)
+	return errno != 0 || n > 0
 }
 
 // allowReads lets this process's parent, and all processes that the parent started, read its

@@ -94,8 +94,13 @@ func (t *Transport) pollRings() bool {
 	return t.busy%maxBusy == 0
 }
 
-// rung answers the doorbell of a peer that isn't active.
+// rung answers the doorbell of a peer that isn't active, or this process's own (Nudge).
 func (t *Transport) rung(q proto.Proc) {
+	if q == t.table.self {
+		t.doorbells.Stop(q)
+		t.moved++
+		return
+	}
 	if int(q) >= len(t.peers) || t.peers[q] == nil || t.peers[q].link == nil {
 		t.doorbells.Stop(q) // the link isn't there yet, or no more, or never will be
 		return

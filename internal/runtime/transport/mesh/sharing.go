@@ -4,7 +4,10 @@ import (
 	"unsafe"
 
 	"banyan/internal/proto"
+	"banyan/internal/runtime/transport"
 )
+
+var _ transport.Nudger = (*Transport)(nil)
 
 // Share has publish told of the ends of the rings of each peer that shares memory with this
 // process, a shm.Ends, as long as they exist; then nil. They may be used only under the owner's
@@ -27,6 +30,15 @@ func (t *Transport) share(p *peer) {
 	default:
 		t.publish(p.proc, unsafe.Pointer(p.link.Ends))
 	}
+}
+
+// Nudge implements transport.Nudger.
+func (t *Transport) Nudge(q proto.Proc) bool {
+	if !t.Linked(q) {
+		return false
+	}
+	t.peers[q].link.Nudge(q)
+	return true
 }
 
 // Linked says whether a peer shares memory with this process. Frames may go to it and come from it

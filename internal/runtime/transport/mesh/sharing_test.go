@@ -3,6 +3,7 @@ package mesh
 import (
 	"sync/atomic"
 	"testing"
+	"time"
 	"unsafe"
 
 	"banyan/internal/proto"
@@ -46,5 +47,49 @@ func TestShare(t *testing.T) {
 	c.transports[0].Fence(1)
 	if ends.Load() != nil {
 		t.Error("the ends of a fenced peer are shared")
+	}
+}
+
+// A nudge ends the wait of a peer, the present one or the next, and counts as something that has
+// happened, once. Without a link there is no nudge.
+func TestNudge(t *testing.T) {
+	c := newLocalJob(t, 2, nil)
+	if c.transports[0].Nudge(1) {
+		t.Error("a process is nudged without a link")
+	}
+	c.talk()
+	sleeper := c.transports[1]
+	for !sleeper.mayWait() {
+		sleeper.Poll(c.witnesses[1])
+	}
+	const long = 10 * time.Second
+	for _, during := range []bool{false, true} {
+		waited := make(chan time.Duration)
+		wait := func() {
+			start := time.Now()
+			sleeper.Wait(long)
+			waited <- time.Since(start)
+		}
+		if during {
+			go wait()
+			for !sleeper.poller.waiting.Load() {
+				time.Sleep(time.Millisecond)
+			}
+		}
+		if !c.transports[0].Nudge(1) {
+			t.Fatal("there is a link, and no nudge")
+		}
+		if !during {
+			go wait()
+		}
+		if took := <-waited; took >= long {
+			t.Errorf("a nudge, during the wait: %v: doesn't end it", during)
+		}
+		if n := sleeper.Poll(c.witnesses[1]); n != 1 {
+			t.Errorf("a nudge counts as %d", n)
+		}
+		if n := sleeper.Poll(c.witnesses[1]); n != 0 || !sleeper.mayWait() {
+			t.Error("a nudge keeps its receiver from waiting again")
+		}
 	}
 }

@@ -195,7 +195,9 @@ func Listen(cfg Config) (*Transport, error) {
 
 // listen opens the sockets where others reach this process, and completes its business card.
 func (t *Transport) listen(cfg Config) error {
-	socket, err := net.Listen("tcp", net.JoinHostPort(cfg.Host, "0"))
+	var ordinary net.ListenConfig
+	ordinary.SetMultipathTCP(false) // which costs two more calls, and diallers don't ask for it
+	socket, err := ordinary.Listen(t.ctx, "tcp", net.JoinHostPort(cfg.Host, "0"))
 	if err != nil {
 		return fmt.Errorf("mesh: %w", err)
 	}

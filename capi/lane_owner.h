@@ -1,0 +1,38 @@
+// lane_owner.h: how C comes to own what it shares with Go, and what it asks first; for lane.c and
+// commons.c.
+#ifndef BANYAN_LANE_OWNER_H
+#define BANYAN_LANE_OWNER_H
+
+#include "lane.h"
+
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define LOAD(p) __atomic_load_n((p), __ATOMIC_RELAXED)
+
+static inline bool take(struct lane_memory *m)
+{
+	uint32_t free = 0;
+	return __atomic_compare_exchange_n(&m->word, &free, LANE_HELD, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static inline void give(struct lane_memory *m)
+{
+	if (UNLIKELY(__atomic_sub_fetch(&m->word, LANE_HELD, __ATOMIC_ACQ_REL) != 0))
+		banyan_lane_released();
+}
+
+static inline bool closed(const struct lane_memory *m)
+{
+	return UNLIKELY(LOAD(&m->closed) != 0);
+}
+
+// size tells how many bytes a buffer has, if its type is a plain one.
+static inline bool size(const struct lane_memory *m, const void *buf, int64_t count, MPI_Datatype datatype, uint64_t *bytes)
+{
+	uintptr_t type = (uintptr_t)datatype - LANE_FIRST_TYPE;
+	if (UNLIKELY(type >= sizeof m->sizes || m->sizes[type] == 0 || (uint64_t)count >> 48 != 0))
+		return false;
+	*bytes = (uint64_t)count * m->sizes[type];
+	return (uintptr_t)buf >= 4096 || *bytes == 0; // MPI_BOTTOM and the like are lower
+}
+
+#endif

@@ -1,0 +1,66 @@
+package binding
+
+import (
+	"sync"
+
+	"banyan/internal/runtime/lane"
+)
+
+// C starts small receives without Go, by a note (package lane). Most notes never come here: C ends
+// them, too. A request whose note comes here gets an object as others have, and is Go's from then
+// on. Its handle stays the note's, since the program may have copies of it.
+
+// notes are the objects of noted receives.
+type notes struct {
+	mu      sync.Mutex
+	objects [lane.Notes]struct {
+		handle Request
+		object *request
+	}
+}
+
+// noted is the request of a receive that C has noted, nil if there is none.
+func (p *Process) noted(h Request) *request {
+	if !p.live() {
+		return nil
+	}
+	q := &p.requests.notes
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	known := &q.objects[lane.PlaceOf(uint64(h))]
+	if known.object != nil && known.handle == h {
+		return known.object
+	}
+	n, ok := p.job.Engine().NotedReceive(uint64(h))
+	if !ok {
+		return nil
+	}
+	c := p.communicator(Comm(n.Comm)) // forget sees to it that it is there
+	r := p.newRequest(c, "MPI_Irecv")
+	r.d = data{bytes: n.Buffer}
+	if n.Received {
+		r.settle(int32(n.Source))
+		r.tag, r.bytes = n.Status.Tag, int64(n.Status.Bytes)
+	} else {
+		r.pending = c.comm.Started(n.Handle, n.Source, n.Tag)
+		r.follow(n.Handle)
+	}
+	known.handle, known.object = h, r
+	return r
+}
+
+// endNoted ends the handle of a receive that C has noted.
+func (p *Process) endNoted(h Request) {
+	q := &p.requests.notes
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.objects[lane.PlaceOf(uint64(h))].object = nil
+	p.job.Engine().EndNoted(uint64(h))
+}
+
+// keepNoted makes objects of all noted receives, which keep their communicators.
+func (p *Process) keepNoted() {
+	for _, h := range p.job.Engine().AllNoted() {
+		p.noted(Request(h))
+	}
+}
