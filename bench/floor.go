@@ -23,9 +23,9 @@ type padded struct {
 const floorSpins = 10000
 
 // MeasureFloor measures the ping-pong of FloorTransport, as if of 8 bytes.
-func MeasureFloor() []Sample {
+func MeasureFloor(most int) []Sample {
 	var there, back padded
-	n := uint64(Operations(8)) * 100
+	n := uint64(Operations(8, most)) * 100
 	await := func(p *padded, value uint64) {
 		for spins := 1; p.word.Load() != value; spins++ {
 			if spins%floorSpins == 0 {

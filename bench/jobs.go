@@ -26,6 +26,8 @@ type Jobs struct {
 	// Worker is a program, and those of its arguments after which it calls [Perform] with the
 	// rest.
 	Worker []string
+	// Operations is how often a pattern is repeated in one job at most.
+	Operations int
 }
 
 // Roles of Perform.
@@ -42,7 +44,7 @@ func (j Jobs) Run(s Setting, ranks int) ([]Sample, error) {
 			return nil, nil
 		}
 		if s.Transport == FloorTransport {
-			return MeasureFloor(), nil
+			return MeasureFloor(j.Operations), nil
 		}
 		return j.peer()
 	}
@@ -70,15 +72,16 @@ func (j Jobs) Run(s Setting, ranks int) ([]Sample, error) {
 	return samples, json.Unmarshal(stdout.Bytes(), &samples)
 }
 
-// with are the worker's arguments, with some more.
+// with are the worker's arguments, with the operations and some more.
 func (j Jobs) with(more ...string) []string {
-	return append(j.Worker[1:len(j.Worker):len(j.Worker)], more...)
+	own := j.Worker[1:len(j.Worker):len(j.Worker)]
+	return append(append(own, strconv.Itoa(j.Operations)), more...)
 }
 
 // peer measures plain connections between two processes.
 func (j Jobs) peer() ([]Sample, error) {
 	var other *exec.Cmd
-	samples, err := MeasurePeer(func(address string) error {
+	samples, err := MeasurePeer(j.Operations, func(address string) error {
 		other = exec.Command(j.Worker[0], j.with(roleEcho, address)...)
 		return other.Start()
 	})
@@ -90,33 +93,39 @@ func (j Jobs) peer() ([]Sample, error) {
 
 // Perform is what the jobs run; args follow those of [Jobs]. It writes rank 0's samples.
 func Perform(out io.Writer, args []string) error {
+	most := 0
+	if len(args) > 0 {
+		most, _ = strconv.Atoi(args[0])
+		args = args[1:]
+	}
 	switch {
+	case most < 1:
 	case len(args) == 0:
 		mpi.Main(func(w *mpi.Comm) error {
-			samples, err := Measure(w)
+			samples, err := Measure(w, most)
 			if err != nil || w.Rank() > 0 {
 				return err
 			}
 			return json.NewEncoder(out).Encode(samples)
 		})
 	case len(args) == 2 && args[0] == roleEcho:
-		return EchoPeer(args[1])
+		return EchoPeer(args[1], most)
 	case len(args) == 3 && args[0] == roleLocal:
 		ranks, err1 := strconv.Atoi(args[1])
 		replicas, err2 := strconv.Atoi(args[2])
 		if err := errors.Join(err1, err2); err != nil {
 			return err
 		}
-		return performLocal(out, ranks, replicas)
+		return performLocal(out, ranks, replicas, most)
 	}
-	return fmt.Errorf("want no arguments, %s ADDRESS, or %s RANKS REPLICAS", roleEcho, roleLocal)
+	return fmt.Errorf("want OPERATIONS, and nothing else, %s ADDRESS, or %s RANKS REPLICAS", roleEcho, roleLocal)
 }
 
 // performLocal measures ranks that are goroutines of this process.
-func performLocal(out io.Writer, ranks, replicas int) error {
+func performLocal(out io.Writer, ranks, replicas, most int) error {
 	var once sync.Once // one of rank 0's replicas writes
 	return mpi.Local(ranks, func(w *mpi.Comm) error {
-		samples, err := Measure(w)
+		samples, err := Measure(w, most)
 		if err == nil && w.Rank() == 0 {
 			once.Do(func() { err = json.NewEncoder(out).Encode(samples) })
 		}

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 // A job gives samples of its own, or none of so many ranks; one that fails says why. What real jobs
 // give is in cmd/banyan/testdata/bench.txtar.
 func TestJobs(t *testing.T) {
-	j := Jobs{Worker: []string{os.Args[0], "worker"}}
+	j := Jobs{Worker: []string{os.Args[0], "worker"}, Operations: 100}
 	for _, c := range []struct {
 		s       Setting
 		ranks   int
@@ -44,13 +44,13 @@ func TestJobs(t *testing.T) {
 			}
 		}
 	}
-	if _, err := (Jobs{Worker: []string{os.Args[0], "worker", "nonsense"}}).Run(Setting{LocalTransport, 1}, 2); err == nil || !strings.Contains(err.Error(), "a job ended with 1: ") {
+	if _, err := (Jobs{Worker: []string{os.Args[0], "worker", "nonsense"}, Operations: 1}).Run(Setting{LocalTransport, 1}, 2); err == nil || !strings.Contains(err.Error(), "a job ended with 1: ") {
 		t.Errorf("a worker that fails: %v", err)
 	}
 }
 
 func TestPerform(t *testing.T) {
-	for _, args := range [][]string{{"echo"}, {"local", "2"}, {"local", "x", "1"}, {"sing"}} {
+	for _, args := range [][]string{nil, {"0"}, {"x"}, {"1", "echo"}, {"1", "local", "2"}, {"1", "local", "x", "1"}, {"1", "sing"}, {"local", "2", "1"}} {
 		if err := Perform(new(bytes.Buffer), args); err == nil {
 			t.Errorf("%q: no error", args)
 		}

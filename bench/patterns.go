@@ -84,20 +84,23 @@ type Sample struct {
 	Allocs      float64 `json:"allocs"` // heap objects for each operation
 }
 
-// Operations is how often a pattern is repeated in one job. The size fixes it, since replicas
-// that decided by what they measure would decide differently.
-func Operations(size int) int { return max(30, min(3000, (32<<20)/(size+1))) }
+// DefaultOperations is how often small messages are repeated in one job, if nobody says otherwise.
+const DefaultOperations = 3000
 
-// Measure runs in each rank of a job and measures the patterns for its number
-// of ranks.
-func Measure(w *mpi.Comm) ([]Sample, error) {
+// Operations is how often a pattern is repeated in one job, of which most is the bound. The size
+// fixes it, since replicas that decided by what they measure would decide differently.
+func Operations(size, most int) int { return min(most, max(30, (32<<20)/(size+1))) }
+
+// Measure runs in each rank of a job and measures the patterns for its number of ranks, with most
+// operations of each.
+func Measure(w *mpi.Comm, most int) ([]Sample, error) {
 	var samples []Sample
 	for _, p := range Patterns {
 		if p.Ranks != w.Size() {
 			continue
 		}
 		for _, size := range p.Sizes {
-			s, err := p.measure(w, size)
+			s, err := p.measure(w, size, most)
 			if err != nil {
 				return nil, fmt.Errorf("%s of %d bytes: %w", p.Name, size, err)
 			}
@@ -107,9 +110,9 @@ func Measure(w *mpi.Comm) ([]Sample, error) {
 	return samples, nil
 }
 
-func (p Pattern) measure(w *mpi.Comm, size int) (Sample, error) {
+func (p Pattern) measure(w *mpi.Comm, size, most int) (Sample, error) {
 	buf := make([]byte, size)
-	n := Operations(size)
+	n := Operations(size, most)
 	for range n / 10 { // warm up
 		if err := p.Once(w, buf); err != nil {
 			return Sample{}, err

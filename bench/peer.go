@@ -15,8 +15,8 @@ const PeerTransport = "net.Conn"
 const peerTimeout = time.Minute
 
 // MeasurePeer measures the ping-pong of every size with another process, which
-// start makes call EchoPeer with the address.
-func MeasurePeer(start func(address string) error) ([]Sample, error) {
+// start makes call EchoPeer with the address and as many operations.
+func MeasurePeer(most int, start func(address string) error) ([]Sample, error) {
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func MeasurePeer(start func(address string) error) ([]Sample, error) {
 	var samples []Sample
 	p := Patterns[0]
 	for _, size := range p.Sizes {
-		buf, n := make([]byte, size), Operations(size)
+		buf, n := make([]byte, size), Operations(size, most)
 		var began time.Time
 		for i := range n/10 + n {
 			if i == n/10 { // warm
@@ -56,7 +56,7 @@ func MeasurePeer(start func(address string) error) ([]Sample, error) {
 }
 
 // EchoPeer is the other process: it sends everything back.
-func EchoPeer(address string) error {
+func EchoPeer(address string, most int) error {
 	c, err := net.DialTimeout("tcp", address, peerTimeout)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func EchoPeer(address string) error {
 	c.SetDeadline(time.Now().Add(peerTimeout))
 	p := Patterns[0]
 	for _, size := range p.Sizes {
-		buf, n := make([]byte, size), Operations(size)
+		buf, n := make([]byte, size), Operations(size, most)
 		for range n/10 + n {
 			if _, err := io.ReadFull(c, buf); err != nil {
 				return err

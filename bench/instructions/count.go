@@ -24,7 +24,7 @@ type Row struct {
 }
 
 // Rows returns the rows of the project's goals: small messages, small collectives, with replicas
-// and without.
+// and without; messages of types with gaps, and beside a thousand that wait.
 func Rows() []Row {
 	var rows []Row
 	add := func(kind string, bytes, procs, replicas int, ranks ...int) {
@@ -34,6 +34,7 @@ func Rows() []Row {
 	}
 	add("latency", 8, 2, 1, 0)
 	add("latency", 1024, 2, 1, 0)
+	add("stream", 8, 2, 1, 0, 1)
 	for _, procs := range []int{2, 4} {
 		add("barrier", 0, procs, 1, 0)
 		add("bcast", 8, procs, 1, 0, 1)
@@ -46,6 +47,12 @@ func Rows() []Row {
 		rows[len(rows)-1].Ahead = true
 	}
 	add("barrier", 0, 2, 2, 0)
+	for _, kind := range []string{"vector", "indexed", "struct"} {
+		add(kind, 1024, 2, 1, 0)
+		add(kind, 16<<10, 2, 1, 0)
+	}
+	add("posted", 8, 2, 1, 0)
+	add("unexpected", 8, 2, 1, 0)
 	return rows
 }
 

@@ -35,6 +35,7 @@ func steps(ctx context.Context, pid, n int, ready func() error) (operations []Op
 	if err := ptrace(unix.PTRACE_SEIZE, pid, 0); err != nil {
 		return nil, nil, fmt.Errorf("trace process %d: %w", pid, err)
 	}
+	defer share(pid).part()
 	watch := time.AfterFunc(2*patience, func() {
 		t.late.Store(true)
 		t.kill()

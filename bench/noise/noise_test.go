@@ -5,13 +5,13 @@ import (
 	"errors"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"banyan/internal/study/report"
+	"banyan/internal/testing/scratch"
 )
 
 // The test binary is also the jobs' program.
@@ -111,12 +111,16 @@ func TestCheck(t *testing.T) {
 
 // TestJobs runs real jobs of every kind of messages.
 func TestJobs(t *testing.T) {
-	dir := t.TempDir()
-	p := plan()
-	p.Banyan = filepath.Join(dir, "banyan")
-	if out, err := exec.Command("go", "build", "-o", p.Banyan, "banyan/cmd/banyan").CombinedOutput(); err != nil {
-		t.Fatal(err, string(out))
+	dir, err := scratch.Make()
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer dir.Remove()
+	if err := dir.Build("banyan/cmd/banyan"); err != nil {
+		t.Fatal(err)
+	}
+	p := plan()
+	p.Banyan = filepath.Join(dir.Path, "banyan")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,8 @@
 // the one with the lower median. Beside them is the machine's floor: a cache line that two
 // processes hand to and fro (programs/floor.c).
 //
+// Programs does the same with whole programs that were built for each library.
+//
 // # Limits
 //
 // One machine. With more processes than cores the scheduler is measured as well, for all
@@ -110,7 +112,50 @@ func Rows() []Row {
 		}
 		rows = append(rows, Row{Kind: kind, Bytes: 8, Procs: 8})
 	}
+	for _, kind := range []string{"vector", "indexed", "struct"} {
+		for _, size := range []int{1 << 10, 16 << 10, 1 << 20} {
+			rows = append(rows, Row{Kind: kind, Bytes: size, Procs: 2})
+		}
+		for _, size := range []int{1 << 10, 16 << 10} {
+			rows = append(rows, Row{Kind: kind + "-stream", Bytes: size, Procs: 2})
+		}
+	}
+	for _, kind := range []string{"rate", "posted", "unexpected", "threads-2", "threads-4"} {
+		rows = append(rows, Row{Kind: kind, Bytes: 8, Procs: 2})
+	}
 	return rows
+}
+
+// Select are the rows of some kinds, in the order of Rows: of a family, as vector, or of one kind,
+// as vector-stream. Without kinds they are all. An error names a kind that doesn't exist.
+func Select(kinds []string) ([]Row, error) {
+	for _, kind := range kinds {
+		if !slices.ContainsFunc(Rows(), func(r Row) bool { return r.of(kind) }) {
+			return nil, fmt.Errorf("there is no %q, but %s", kind, strings.Join(Families(), ", "))
+		}
+	}
+	return slices.DeleteFunc(Rows(), func(r Row) bool {
+		return len(kinds) > 0 && !slices.ContainsFunc(kinds, r.of)
+	}), nil
+}
+
+// of tells whether a row is of a kind or of a family of kinds.
+func (r Row) of(kind string) bool { return r.Kind == kind || r.family() == kind }
+
+func (r Row) family() string {
+	family, _, _ := strings.Cut(r.Kind, "-")
+	return family
+}
+
+// Families are the kinds of Rows, those of one family told by its name.
+func Families() []string {
+	var families []string
+	for _, r := range Rows() {
+		if !slices.Contains(families, r.family()) {
+			families = append(families, r.family())
+		}
+	}
+	return families
 }
 
 // Bench is a set of libraries whose programs are built.
@@ -131,13 +176,10 @@ func Build(dir string, libraries []Library) (b *Bench, missing []string, err err
 	if err := os.WriteFile(source, rowSource, 0o644); err != nil {
 		return nil, nil, err
 	}
+	libraries, missing = Installed(libraries)
 	for _, l := range libraries {
-		if _, err := exec.LookPath(l.CC); err != nil {
-			missing = append(missing, l.Name)
-			continue
-		}
 		program := filepath.Join(dir, "row-"+l.Name)
-		if err := run(l.CC, "-O2", "-o", program, source); err != nil {
+		if err := run(l.CC, "-O2", "-pthread", "-o", program, source); err != nil {
 			return nil, nil, err
 		}
 		b.Libraries, b.programs = append(b.Libraries, l), append(b.programs, program)

@@ -30,11 +30,9 @@ func SpreadOf(values []float64) Spread {
 	return Spread{at(.5), at(.25), at(.75)}
 }
 
-// Result is what was measured of a row.
-type Result struct {
-	Row
-	// Times are nanoseconds of one operation, by library as in Bench.Libraries;
-	// NaN where one has no such row.
+// Comparison is what was measured of one thing in all libraries.
+type Comparison struct {
+	// Times are nanoseconds, by library; NaN where one has no such thing.
 	Times []Spread
 	// Ratio is that of the first library to Better, the best of the others,
 	// within a round; NaN without peers.
@@ -42,43 +40,65 @@ type Result struct {
 	Better string
 }
 
+// Result is what was measured of a row.
+type Result struct {
+	Row
+	Comparison
+}
+
 // Run measures rows in so many rounds. It calls progress after each measurement. The floor is
 // measured once a round.
 func (b *Bench) Run(ctx context.Context, rows []Row, rounds int, progress func()) (results []Result, floor Spread, err error) {
-	times := make([][][]float64, len(rows)) // by row, library, round
-	for i := range times {
-		times[i] = make([][]float64, len(b.Libraries))
-	}
 	var floors []float64
-	for round := range rounds {
+	times, err := alternate(len(rows), len(b.Libraries), rounds, func() error {
 		f, err := b.Floor(ctx)
-		if err != nil {
-			return nil, floor, err
-		}
 		floors = append(floors, f)
-		for i, r := range rows {
-			for k := range b.Libraries {
-				l := (k + round) % len(b.Libraries)
-				ns, ok, err := b.Measure(ctx, l, r)
-				if err != nil {
-					return nil, floor, err
-				}
-				if ok {
-					times[i][l] = append(times[i][l], ns)
-				}
-				progress()
-			}
-		}
+		return err
+	}, func(i, library int) (float64, bool, error) {
+		ns, ok, err := b.Measure(ctx, library, rows[i])
+		progress()
+		return ns, ok, err
+	})
+	if err != nil {
+		return nil, floor, err
 	}
 	for i, r := range rows {
-		results = append(results, b.result(r, times[i]))
+		results = append(results, Result{r, compare(b.Libraries, times[i])})
 	}
 	return results, SpreadOf(floors), nil
 }
 
-// result sums up the times of a row, by library and round.
-func (b *Bench) result(r Row, times [][]float64) Result {
-	x := Result{Row: r, Ratio: SpreadOf(nil)}
+// alternate measures things in rounds. In each, begin comes first, and every library measures
+// every thing once, in an order that rotates with the round. The times are by thing, library and
+// round; those that measure isn't ok with are left out.
+func alternate(things, libraries, rounds int, begin func() error, measure func(thing, library int) (ns float64, ok bool, err error)) (times [][][]float64, err error) {
+	times = make([][][]float64, things)
+	for i := range times {
+		times[i] = make([][]float64, libraries)
+	}
+	for round := range rounds {
+		if err := begin(); err != nil {
+			return nil, err
+		}
+		for i := range things {
+			for k := range libraries {
+				l := (k + round) % libraries
+				ns, ok, err := measure(i, l)
+				if err != nil {
+					return nil, err
+				}
+				if ok {
+					times[i][l] = append(times[i][l], ns)
+				}
+			}
+		}
+	}
+	return times, nil
+}
+
+// compare sums up the times of one thing, by library and round.
+func compare(libraries []Library, times [][]float64) Comparison {
+	x := Comparison{Ratio: SpreadOf(nil)}
 	better := -1
 	for l := range times {
 		x.Times = append(x.Times, SpreadOf(times[l]))
@@ -89,11 +109,22 @@ func (b *Bench) result(r Row, times [][]float64) Result {
 	if better < 0 {
 		return x
 	}
-	x.Better = b.Libraries[better].Name
+	x.Better = libraries[better].Name
 	var ratios []float64
 	for round := range times[0] {
 		ratios = append(ratios, times[0][round]/times[better][round])
 	}
 	x.Ratio = SpreadOf(ratios)
 	return x
+}
+
+// Mean is the geometric mean of the ratios of some comparisons, NaN if none has one.
+func Mean(all []Comparison) float64 {
+	sum, n := 0.0, 0
+	for _, x := range all {
+		if !math.IsNaN(x.Ratio.Median) {
+			sum, n = sum+math.Log(x.Ratio.Median), n+1
+		}
+	}
+	return math.Exp(sum / float64(n))
 }

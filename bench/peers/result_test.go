@@ -20,14 +20,20 @@ func TestSpread(t *testing.T) {
 }
 
 func TestResult(t *testing.T) {
-	b := &Bench{Libraries: []Library{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}}
-	x := b.result(Row{}, [][]float64{{10, 20, 30}, {10, 10, 10}, {5, 20, 6}, nil})
+	libraries := []Library{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}
+	x := compare(libraries, [][]float64{{10, 20, 30}, {10, 10, 10}, {5, 20, 6}, nil})
 	if x.Better != "c" || x.Ratio.Median != 2 || x.Times[1].Median != 10 || !math.IsNaN(x.Times[3].Median) {
 		t.Errorf("%+v", x)
 	}
-	x = b.result(Row{}, [][]float64{{10}})
-	if x.Better != "" || !math.IsNaN(x.Ratio.Median) {
-		t.Errorf("%+v", x)
+	y := compare(libraries, [][]float64{{10}})
+	if y.Better != "" || !math.IsNaN(y.Ratio.Median) {
+		t.Errorf("%+v", y)
+	}
+	if m := Mean([]Comparison{x, y, {Ratio: Spread{Median: 8}}}); math.Abs(m-4) > 1e-12 {
+		t.Error(m)
+	}
+	if m := Mean([]Comparison{y}); !math.IsNaN(m) {
+		t.Error(m)
 	}
 }
 

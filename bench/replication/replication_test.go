@@ -25,13 +25,7 @@ var programs = sync.OnceValues(func() (bin string, err error) {
 	if built, err = scratch.Make(); err != nil {
 		return "", err
 	}
-	bin = built.Path
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // with a cold cache, beside other builds
-	defer cancel()
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", bin, "../../cmd/banyan", "../../examples/multigrid").CombinedOutput(); err != nil {
-		return bin, fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return bin, nil
+	return built.Path, built.Build("banyan/cmd/banyan", "banyan/examples/multigrid")
 })
 
 func TestMain(m *testing.M) {
@@ -159,7 +153,7 @@ func TestRuns(t *testing.T) {
 func TestInstructions(t *testing.T) {
 	prefix := t.TempDir()
 	build := exec.CommandContext(t.Context(), "../../scripts/library.sh", prefix)
-	build.Env = append(os.Environ(), "PROFILE=off")
+	build.Env = append(os.Environ(), "PROFILE=off", "KEPT="+scratch.KeptDir)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("scripts/library.sh: %v\n%s", err, out)
 	}

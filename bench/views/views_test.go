@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,13 +28,7 @@ var command = sync.OnceValues(func() (string, error) {
 	if built, err = scratch.Make(); err != nil {
 		return "", err
 	}
-	dir := built.Path
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // with a cold cache, beside other builds
-	defer cancel()
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", dir, "../../cmd/banyan").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return filepath.Join(dir, "banyan"), nil
+	return filepath.Join(built.Path, "banyan"), built.Build("banyan/cmd/banyan")
 })
 
 func TestMain(m *testing.M) {

@@ -12,8 +12,9 @@ import (
 	"banyan/internal/job/compiler"
 )
 
-// This command has other names, as links to it: mpiexec and mpirun are banyan run; mpicc, mpicxx,
-// mpifort and their other names are compilers.
+// This command has other names, as links to it: mpicc, mpicxx, mpifort and their other names are
+// compilers, mpiexec and mpirun are banyan run. scripts/library.sh installs the smaller command of
+// directory mpiexec by the latter names, which calls this one for what it can't do.
 
 // isLauncher says whether a name is one of banyan run.
 func isLauncher(name string) bool { return name == "mpiexec" || name == "mpirun" }

@@ -1,5 +1,6 @@
 /* One measurement of an MPI library: row KIND BYTES. Rank 0 prints the time of one
    operation in nanoseconds. Every library runs the same source, built by its own mpicc.
+   BYTES are those of data: the gaps of a type don't count. The kinds are in the table below.
    With row KIND BYTES RANK DIR the operations of a rank are marked for who counts its
    instructions (package bench/instructions); with "ahead" at the end the rank's other replicas wait
    until these have been counted.
@@ -9,13 +10,18 @@
    barrier inside: a bare loop of broadcasts would time how far the root may run ahead.
    What is counted has no such barrier. */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum { window = 64 };
+enum {
+	window = 64,
+	depth = 1000, /* receives or messages that stand in the queues meanwhile */
+	threads = 4, /* at most */
+};
 #ifndef ENOUGH
 #define ENOUGH 0.15
 #endif
@@ -24,6 +30,8 @@ static const double enough = ENOUGH; /* seconds that are measured */
 static int rank, size, bytes;
 static char *out, *in;
 static MPI_Request requests[window];
+static MPI_Datatype type = MPI_BYTE; /* count of them have bytes of data */
+static int count;
 
 static void latency(void)
 {
@@ -36,21 +44,166 @@ static void latency(void)
 	}
 }
 
+/* The same of a type. */
+static void pingpong(char *to, char *from, int tag)
+{
+	if (rank == 0) {
+		MPI_Send(to, count, type, 1, tag, MPI_COMM_WORLD);
+		MPI_Recv(from, count, type, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	} else if (rank == 1) {
+		MPI_Recv(from, count, type, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Send(to, count, type, 0, tag, MPI_COMM_WORLD);
+	}
+}
+
+static void typed(void) { pingpong(out, in, 1); }
+
 /* A window of messages in one direction, and an answer. */
 static void stream(void)
 {
 	char answer;
 	if (rank == 0) {
 		for (int i = 0; i < window; i++)
-			MPI_Isend(out, bytes, MPI_BYTE, 1, 2, MPI_COMM_WORLD, &requests[i]);
+			MPI_Isend(out, count, type, 1, 2, MPI_COMM_WORLD, &requests[i]);
 		MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
 		MPI_Recv(&answer, 1, MPI_BYTE, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	} else if (rank == 1) {
 		for (int i = 0; i < window; i++)
-			MPI_Irecv(in, bytes, MPI_BYTE, 0, 2, MPI_COMM_WORLD, &requests[i]);
+			MPI_Irecv(in, count, type, 0, 2, MPI_COMM_WORLD, &requests[i]);
 		MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
 		MPI_Send(&answer, 1, MPI_BYTE, 0, 3, MPI_COMM_WORLD);
 	}
+}
+
+/* Messages without an answer. The receiver always has a window of receives posted: when the oldest
+   ends it posts another. The sender does the same with its sends. */
+static void start(int i)
+{
+	if (rank == 0)
+		MPI_Isend(out, count, type, 1, 2, MPI_COMM_WORLD, &requests[i]);
+	else if (rank == 1)
+		MPI_Irecv(in, count, type, 0, 2, MPI_COMM_WORLD, &requests[i]);
+}
+
+static void fill(void)
+{
+	for (int i = 0; i < window; i++) {
+		requests[i] = MPI_REQUEST_NULL;
+		start(i);
+	}
+}
+
+static void rate(void)
+{
+	for (int i = 0; i < window; i++) {
+		MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+		start(i);
+	}
+}
+
+static void drain(void) { MPI_Waitall(window, requests, MPI_STATUSES_IGNORE); }
+
+/* Ranks 0 and 1 have receives posted, or messages that wait for a receive. All have other tags than
+   the ping-pong beside them. */
+static char waiting[depth][8];
+static MPI_Request posted[depth];
+
+static void post(void)
+{
+	for (int i = 0; i < depth && rank < 2; i++)
+		MPI_Irecv(waiting[i], 8, MPI_BYTE, 1 - rank, 100 + i, MPI_COMM_WORLD, &posted[i]);
+}
+
+static void send(void)
+{
+	for (int i = 0; i < depth && rank < 2; i++)
+		MPI_Send(waiting[i], 8, MPI_BYTE, 1 - rank, 100 + i, MPI_COMM_WORLD);
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void sendPosted(void)
+{
+	send();
+	if (rank < 2)
+		MPI_Waitall(depth, posted, MPI_STATUSES_IGNORE);
+}
+
+static void receive(void)
+{
+	for (int i = 0; i < depth && rank < 2; i++)
+		MPI_Recv(waiting[i], 8, MPI_BYTE, 1 - rank, 100 + i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* Every thread has a ping-pong of its own with a thread of the other process. */
+struct thread {
+	pthread_t id;
+	int tag;
+	long n;
+	char *out, *in;
+};
+
+static void *pingpongs(void *argument)
+{
+	struct thread *t = argument;
+	for (long i = 0; i < t->n; i++)
+		pingpong(t->out, t->in, t->tag);
+	return NULL;
+}
+
+static void team(int size, long n)
+{
+	struct thread team[threads];
+	for (int i = 0; i < size; i++) {
+		team[i] = (struct thread){.tag = i, .n = n, .out = out + i * (size_t)bytes, .in = in + i * (size_t)bytes};
+		if (pthread_create(&team[i].id, NULL, pingpongs, &team[i]) != 0)
+			MPI_Abort(MPI_COMM_WORLD, 1);
+	}
+	for (int i = 0; i < size; i++)
+		pthread_join(team[i].id, NULL);
+}
+
+/* A column of a matrix of four. */
+static void vector(void)
+{
+	MPI_Type_vector(bytes / 8, 1, 4, MPI_DOUBLE, &type);
+	MPI_Type_commit(&type);
+	count = 1;
+}
+
+/* Blocks of one, two and three numbers, with one to four between them. */
+static void indexed(void)
+{
+	int blocks = bytes / 8, *lengths = malloc(blocks * sizeof *lengths), *at = malloc(blocks * sizeof *at);
+	int n = 0;
+	for (int left = bytes / 8, next = 0; left > 0; n++) {
+		lengths[n] = n % 3 < left ? n % 3 + 1 : left;
+		at[n] = next;
+		next += lengths[n] + n % 4 + 1;
+		left -= lengths[n];
+	}
+	MPI_Type_indexed(n, lengths, at, MPI_DOUBLE, &type);
+	MPI_Type_commit(&type);
+	free(lengths);
+	free(at);
+	count = 1;
+}
+
+/* An array of structs, whose padding isn't sent. */
+static void structs(void)
+{
+	struct particle {
+		int number; /* and four bytes of nothing */
+		double place;
+		float weight; /* and four */
+	} p;
+	int lengths[] = {1, 1, 1};
+	MPI_Aint at[] = {0, (char *)&p.place - (char *)&p, (char *)&p.weight - (char *)&p};
+	MPI_Datatype fields[] = {MPI_INT, MPI_DOUBLE, MPI_FLOAT}, one;
+	MPI_Type_create_struct(3, lengths, at, fields, &one);
+	MPI_Type_create_resized(one, 0, sizeof p, &type);
+	MPI_Type_commit(&type);
+	MPI_Type_free(&one);
+	count = bytes / 16;
 }
 
 static void barrier(void) { MPI_Barrier(MPI_COMM_WORLD); }
@@ -76,25 +229,51 @@ static const struct kind {
 	int per; /* messages or operations that one call counts for */
 	int apart; /* a barrier follows each operation that is timed */
 	int all; /* every rank needs its own block of the buffer */
+	void (*make)(void); /* makes the type, if it isn't bytes */
+	void (*before)(void), (*after)(void); /* the operations, outside of what is timed */
+	int threads; /* each does the operations */
 } kinds[] = {
-	{"latency", latency, 2, 0, 0},
-	{"stream", stream, window, 0, 0},
-	{"barrier", barrier, 1, 0, 0},
-	{"bcast", broadcast, 1, 1, 0},
-	{"allreduce", allreduce, 1, 1, 0},
-	{"alltoall", alltoall, 1, 1, 1},
+	{"latency", latency, 2},
+	{"stream", stream, window},
+	{"barrier", barrier, 1},
+	{"bcast", broadcast, 1, .apart = 1},
+	{"allreduce", allreduce, 1, .apart = 1},
+	{"alltoall", alltoall, 1, .apart = 1, .all = 1},
+	{"vector", typed, 2, .make = vector},
+	{"vector-stream", stream, window, .make = vector},
+	{"indexed", typed, 2, .make = indexed},
+	{"indexed-stream", stream, window, .make = indexed},
+	{"struct", typed, 2, .make = structs},
+	{"struct-stream", stream, window, .make = structs},
+	{"rate", rate, window, .before = fill, .after = drain},
+	{"posted", latency, 2, .before = post, .after = sendPosted},
+	{"unexpected", latency, 2, .before = send, .after = receive},
+	{"threads-2", NULL, 2 * 2, .threads = 2},
+	{"threads-4", NULL, 2 * 4, .threads = 4},
 };
 
-static double timed(const struct kind *k, long n)
+static void loop(const struct kind *k, long n)
 {
-	MPI_Barrier(MPI_COMM_WORLD);
-	double start = MPI_Wtime();
 	for (long i = 0; i < n; i++) {
 		k->operate();
 		if (k->apart)
 			MPI_Barrier(MPI_COMM_WORLD);
 	}
+}
+
+static double timed(const struct kind *k, long n)
+{
+	if (k->before)
+		k->before();
+	MPI_Barrier(MPI_COMM_WORLD);
+	double start = MPI_Wtime();
+	if (k->threads)
+		team(k->threads, n);
+	else
+		loop(k, n);
 	double took = MPI_Wtime() - start;
+	if (k->after)
+		k->after();
 	MPI_Bcast(&took, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD); /* so that all agree on what comes next */
 	return took;
 }
@@ -127,6 +306,8 @@ static void counted(const struct kind *k, int of, const char *dir, int ahead)
 	enum { warm = 300, operations = 12 };
 	char name[512];
 	int marked = 0;
+	if (k->before)
+		k->before();
 	for (int i = 0; i < warm; i++)
 		k->operate();
 	MPI_Barrier(MPI_COMM_WORLD);
@@ -151,23 +332,39 @@ static void counted(const struct kind *k, int of, const char *dir, int ahead)
 		mark(marked);
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
+	if (k->after)
+		k->after();
 }
 
 int main(int argc, char **argv)
 {
 	const struct kind *k = NULL;
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	for (size_t i = 0; (argc == 3 || argc == 5 || argc == 6) && i < sizeof kinds / sizeof *kinds; i++)
 		if (strcmp(kinds[i].name, argv[1]) == 0)
 			k = &kinds[i];
-	if (k == NULL) {
-		fprintf(stderr, "usage: row latency|stream|barrier|bcast|allreduce|alltoall BYTES [RANK DIR [ahead]]\n");
+	int wanted = k != NULL && k->threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, level = wanted;
+	if (wanted == MPI_THREAD_SINGLE)
+		MPI_Init(&argc, &argv);
+	else
+		MPI_Init_thread(&argc, &argv, wanted, &level);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	if (k == NULL || (argc > 3 && k->operate == NULL)) {
+		fprintf(stderr, "usage: row KIND BYTES [RANK DIR [ahead]]; there are");
+		for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+			fprintf(stderr, " %s", kinds[i].name);
+		fprintf(stderr, "; those of threads can't be counted\n");
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	}
-	bytes = atoi(argv[2]);
-	size_t room = (size_t)(bytes > 8 ? bytes : 8) * (k->all ? size : 1);
+	if (level < wanted) {
+		fprintf(stderr, "row: the library has no MPI_THREAD_MULTIPLE\n");
+		MPI_Abort(MPI_COMM_WORLD, 3);
+	}
+	count = bytes = atoi(argv[2]);
+	if (k->make)
+		k->make();
+	/* Room for the gaps of the types, for each rank's block and for each thread's. */
+	size_t room = (size_t)(bytes > 8 ? bytes : 8) * (k->make ? 4 : 1) * (k->all ? size : 1) * (k->threads ? k->threads : 1);
 	out = malloc(room);
 	in = malloc(room);
 	memset(out, 0, room); /* 0.0, too */

@@ -80,7 +80,22 @@ type Spec struct {
 	// and stderr are /dev/null, because another replica has already written what it will write
 	// first.
 	Replacement bool
-	Cores       []int // to be bound to, of Host.Cores or not; nil: where the agent may run
+	Cores       []int  // to be bound to, of Host.Cores or not; nil: where the agent may run
+	Trace       *Trace // nil: it records nothing
+}
+
+// Trace says that a process records its frames.
+type Trace struct {
+	Dir   string // for its files; the agent of another host has its own
+	Begin int64  // from when times count, in nanoseconds of CLOCK_MONOTONIC
+}
+
+// Recorded is a process whose trace comes from another host.
+type Recorded interface {
+	Process
+	// Record is its trace, nil if it records nothing. It ends when the process has ended; its error
+	// is ErrHostLost if the rest is lost.
+	Record() io.ReadCloser
 }
 
 // InputKind says what a process gets as stdin.

@@ -83,11 +83,14 @@ func (p *localProcess) open(s *Spec, f *files) (lifeline *os.File) {
 	return lifeline
 }
 
-// descriptors tells a process the numbers of its descriptors.
+// descriptors tells a process the numbers of its descriptors, and where to record.
 func descriptors(s *Spec) []string {
 	all := []string{
 		"PMI_FD=" + strconv.Itoa(pmiDescriptor),
 		env.Entry(env.ControlFD, controlDescriptor),
+	}
+	if s.Trace != nil {
+		all = append(all, env.Entry(env.Trace, s.Trace.Dir), env.Entry(env.TraceBegin, s.Trace.Begin))
 	}
 	if s.Replacement {
 		all = append(all, env.Entry(env.OutputFDs, env.FormatOutputFDs(outputDescriptor, outputDescriptor+1)))

@@ -22,8 +22,6 @@ func (f *Fleet) Add(ctx context.Context, text string, tell func(text string)) (n
 	switch {
 	case err != nil:
 		return nil, err
-	case f.config.Join != nil && f.config.Self == "" && f.Agents == nil:
-		return nil, errors.New("the agents of this job came by themselves, to a launcher that was lost: no hosts can be added any more")
 	case f.config.Join != nil:
 		return nil, errors.New("the agents of this job come by themselves: start another one (banyan agent --join), and it is added")
 	case f.listener == nil:

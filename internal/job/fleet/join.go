@@ -60,6 +60,27 @@ func (m *muster) take(ctx context.Context, f *Fleet) {
 	}
 }
 
+// TakeLater takes agents that come by themselves to a launcher that has taken over.
+func (f *Fleet) TakeLater() {
+	if f.config.Join == nil {
+		return
+	}
+	f.starters.Go(func() {
+		for {
+			r, err := f.listener.Next(f.running)
+			if err != nil {
+				return
+			}
+			if !r.New() {
+				continue // it belongs to the job, and its host was held for lost
+			}
+			if _, err := f.admit(r, joined(r.Host())); err != nil {
+				return
+			}
+		}
+	})
+}
+
 // come tells that the agent of a host has come and, later, that it is lost. It returns false if
 // nobody waits for it any more.
 func (m *muster) come(ctx context.Context, h *candidate, r *remote.Remote) bool {

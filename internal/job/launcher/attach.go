@@ -20,6 +20,7 @@ func (j *job) attachAll() {
 	var inputs []sink
 	for _, p := range j.procs {
 		j.outputs.read(p)
+		j.recording.collect(p)
 		if p.hasInput() {
 			inputs = append(inputs, sink{w: p.Stdin()})
 		}

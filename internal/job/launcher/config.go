@@ -141,6 +141,10 @@ type Config struct {
 	// the state can't be lost; until then it isn't called again. What would make another
 	// launcher go wrong that has an older state waits for that.
 	Keep func(state []byte, kept func())
+	// Part, if given, has the agents decide without a host that leaves; its agent has no processes
+	// any more. parted is called when they do, and nobody needs what its agent has of the output.
+	// Until then the agent isn't ended. It must not wait.
+	Part func(agent int, parted func())
 }
 
 // MaxProcs bounds ranks × replicas, so that a host survives a typing error.

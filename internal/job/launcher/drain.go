@@ -26,6 +26,9 @@ type drain struct {
 	moved []proto.Proc // ran there when it began, or came later
 	over  chan struct{}
 	err   error // why the host hasn't left; to be read when over is closed
+	// parting says that nothing runs there any more, and that Config.Part was called; parted, that
+	// the host may go; told, that over is closed all the same, because it takes too long.
+	parting, parted, told bool
 }
 
 // beginDrains begins to drain hosts, all or, if one of them can't be drained, none.
@@ -49,6 +52,9 @@ func (j *job) beginDrains(names []string, force bool) (all []*drain, err error) 
 		case h.drains[host] == nil: // no process may go there, whichever host it leaves
 			h.drains[host] = &drain{host: host, name: h.name(host), over: make(chan struct{})}
 			begun = append(begun, h.drains[host])
+		}
+		if d := h.drains[host]; d.told {
+			d.told, d.late, d.err, d.over = false, false, nil, make(chan struct{})
 		}
 		all = append(all, h.drains[host])
 	}
@@ -153,12 +159,14 @@ func (j *job) watchDrains() {
 			j.endDrain(d, errors.New("the job ends"))
 		case j.report.Hosts[d.host].Lost != nil:
 			j.endDrain(d, errors.New("the host is lost"))
+		case d.parting:
+			j.awaitPart(d)
 		case d.late:
 			j.endBy(d, all)
 		case j.recovery != nil && !d.force && slices.ContainsFunc(d.moved, j.recovery.GivenUp):
 			j.endDrain(d, fmt.Errorf("a process couldn't be replaced, so %s", j.stays(all)))
 		case len(all) == 0 && j.settled(d):
-			j.leave(d)
+			j.part(d)
 		default:
 			j.makeLeave(d, all)
 		}
@@ -193,7 +201,34 @@ func (j *job) endBy(d *drain, all []*process) {
 		j.retire(p)
 	}
 	if len(all) == 0 {
+		j.part(d)
+	}
+}
+
+// part has the job do without a host.
+func (j *job) part(d *drain) {
+	if j.Part == nil || j.hosts.agents[d.host].Lost() == nil { // this process's own agent decides
 		j.leave(d)
+		return
+	}
+	d.parting = true
+	j.Part(d.host, func() { j.post(func() { d.parted = true }) })
+	j.awaitPart(d)
+}
+
+// awaitPart ends a host's agent when the job can do without. Until then it keeps output that nobody
+// was shown, and that no other agent has.
+func (j *job) awaitPart(d *drain) {
+	if d.parted || d.late && d.force {
+		j.leave(d)
+		return
+	}
+	living := j.hosts.living()
+	j.outputs.positions.spare(d.host, func(host int) bool { return living[host] && j.hosts.drains[host] == nil })
+	if d.late && !d.told {
+		d.told = true
+		d.err = fmt.Errorf("%s leaves when the output that it alone has was shown: banyan attach shows it; with --force the output is lost", d.name)
+		close(d.over)
 	}
 }
 
@@ -241,13 +276,17 @@ func (j *job) leave(d *drain) {
 	j.note(fmt.Sprintf("host %s has left the job", h.name(d.host)))
 	delete(h.drains, d.host)
 	j.told.hosts = -1
-	a := h.agents[d.host]
+	a, told := h.agents[d.host], d.told
 	j.durably(func() { // another launcher mustn't take the host for lost
 		go func() {
 			if a.Lost() != nil { // not this process's own
-				d.err = a.Close()
+				if err := a.Close(); !told {
+					d.err = err
+				}
 			}
-			close(d.over)
+			if !told {
+				close(d.over)
+			}
 		}()
 	})
 }
@@ -260,11 +299,14 @@ func (j *job) endDrain(d *drain, why error) {
 			j.recovery.Stay(p.identity())
 		}
 	}
-	d.err = fmt.Errorf("%s hasn't left: %w", j.hosts.name(d.host), why)
+	err := fmt.Errorf("%s hasn't left: %w", j.hosts.name(d.host), why)
 	if !j.ending {
-		j.note(d.err.Error())
+		j.note(err.Error())
 	}
-	close(d.over)
+	if !d.told {
+		d.err = err
+		close(d.over)
+	}
 }
 
 // retired carries out recovery.Retire.

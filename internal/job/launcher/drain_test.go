@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"banyan/internal/job/agent"
 	"banyan/internal/job/console"
 	"banyan/internal/proto"
 )
@@ -122,5 +123,72 @@ func TestArrival(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "replacement")); err != nil {
 		t.Error(err)
+	}
+}
+
+// A host leaves when the others decide without it. One that takes too long leaves later, and is
+// asked again.
+func TestPart(t *testing.T) {
+	t.Parallel()
+	_, agents := pretend(t, "a", "b")
+	server, dir := console.NewServer(console.Info{}, nil), t.TempDir()
+	asked, parting := make(chan struct{}), make(chan func(), 1)
+	part := func(agent int, parted func()) {
+		if agent != 1 {
+			t.Errorf("host %d parts", agent)
+		}
+		parting <- parted
+	}
+	go func() {
+		defer close(asked)
+		defer leaveFile(dir, "go", "")
+		awaitFile(dir, "begun")
+		refusedDrain(t, server, console.DrainHosts{Names: []string{"b"}, Within: 100 * time.Millisecond}, "b leaves when the output that it alone has was shown")
+		parted := <-parting
+		time.AfterFunc(50*time.Millisecond, parted)
+		if names, err := askDrain(t, server, console.DrainHosts{Names: []string{"b"}}); err != nil || !slices.Equal(names, []string{"b"}) {
+			t.Error(names, err)
+		}
+	}()
+	script := "touch begun; until test -e go; do sleep 0.02; done; echo x"
+	o := run(t, Config{Ranks: 1, Agents: agents, Places: []int{0}, Requests: server, Program: "sh", Args: []string{"-c", script}, Dir: dir, Part: part})
+	<-asked
+	if r := o.report; r.ExitCode != 0 || o.stdout != "x\n" || r.Hosts[1].Left == nil {
+		t.Errorf("%+v, stdout %q, stderr %q", r, o.stdout, o.stderr)
+	}
+}
+
+// released notes what an agent needn't keep any more.
+type released struct {
+	agent.Kept
+	upTo uint64
+}
+
+func (r *released) Release(offset uint64) { r.upTo = max(r.upTo, offset) }
+
+// The agent of a host that leaves lets go of what another one has, too, or what the state has, and
+// of nothing else.
+func TestSpare(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		other kept // on another host
+		lets  bool
+	}{
+		{"another replica wrote the same", kept{at: 100}, true},
+		{"another replica wrote less", kept{at: 99}, false},
+		{"a replacement that began when all was shown", kept{base: 40, at: 100}, true},
+		{"a replacement, and what was before is nowhere", kept{base: 60, at: 100}, false},
+		{"a replacement, and what was before is in the state", kept{base: 60, at: 100, tail: make([]byte, 60)}, true},
+	} {
+		for host, stays := range []bool{true, false} {
+			p := newPositions(1, true)
+			mine := &released{}
+			tc.other.of, tc.other.stream = &process{host: host}, &released{}
+			p.streams[0][0] = position{shown: 40, kept: []*kept{{of: &process{host: 7}, stream: mine, at: 100}, &tc.other}}
+			p.spare(7, func(h int) bool { return h == 0 })
+			if want := map[bool]uint64{true: 100}[tc.lets && stays]; mine.upTo != want {
+				t.Errorf("%s, the other host stays: %v: released up to %d, want %d", tc.name, stays, mine.upTo, want)
+			}
+		}
 	}
 }

@@ -70,9 +70,8 @@ func (p *plan) environment(id proto.Proc, cores int) []string {
 }
 
 // firstEnvironment is what the first process of a replica slot is told beside that. Its
-// replacements aren't: a planned fault strikes once, and only the first processes are traced.
-func (p *plan) firstEnvironment(id proto.Proc, r *recording) []string {
-	all := r.environment()
+// replacements aren't: a planned fault strikes once.
+func (p *plan) firstEnvironment(id proto.Proc) (all []string) {
 	if own := fault.FormatOwn(p.planned, int(p.layout.Rank(id)), p.layout.Replica(id)); own != "" {
 		all = append(all, env.Entry(env.Fault, own))
 	}

@@ -122,6 +122,7 @@ func newJob(p *plan, agents []agent.Agent, recording *recording, name string) *j
 	})
 	j.server.SetPrograms(func(rank int) int { return p.partIndex(int(j.ledger.Rank(proto.Proc(rank)))) })
 	j.server.SetHosts(hostNumbers(p.Places))
+	j.server.MakeSecret()
 	if p.Keep != nil {
 		j.server.BeforeBarrier(func(open func()) { j.post(func() { j.durably(open) }) })
 	}

@@ -72,7 +72,11 @@ func (j *job) finish() {
 	j.endLastReplacement()
 	r := &j.report
 	r.Duration = Seconds(time.Since(j.started))
-	if err := j.recording.merge(j.plan); err != nil {
+	lacks, err := j.recording.merge(j.plan)
+	if lacks != "" {
+		j.warn(lacks)
+	}
+	if err != nil {
 		j.warn(fmt.Sprintf("the trace: %v", err))
 	}
 	if !j.ending {

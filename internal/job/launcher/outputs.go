@@ -64,9 +64,13 @@ func (j *job) collector(rank int, stderr bool) *output.Collector {
 			}
 			at += int64(len(b))
 		},
-		Diverged: func(line, leader int) {
+		Diverged: func(first *output.Difference, leader int) {
+			where := fmt.Sprintf("line %d", first.Line)
+			if lines := first.String(); lines != "" {
+				where += ": " + lines
+			}
 			j.post(func() {
-				j.warn(fmt.Sprintf("the replicas of rank %d write different bytes to %s, first in line %d; those of replica %d are shown", rank, stream, line, leader))
+				j.warn(fmt.Sprintf("the replicas of rank %d write different bytes to %s, first in %s; those of replica %d are shown", rank, stream, where, leader))
 			})
 		},
 	})

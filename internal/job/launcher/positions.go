@@ -3,6 +3,7 @@ package launcher
 import (
 	"bytes"
 	"io"
+	"slices"
 	"sync"
 
 	"banyan/internal/job/agent"
@@ -59,6 +60,29 @@ func (p *positions) shown(rank int, stderr bool, n int64) {
 		k.release(s.shown)
 		p.tails.trim(k, s.shown)
 	}
+}
+
+// spare releases what the agent of a host keeps and the agent of another one, too, or the
+// launcher's state.
+func (p *positions) spare(host int, stays func(host int) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for rank := range p.streams {
+		for i := range p.streams[rank] {
+			s := &p.streams[rank][i]
+			for _, k := range s.kept {
+				if k.of.host == host && slices.ContainsFunc(s.kept, func(x *kept) bool { return stays(x.of.host) && x.covers(s.shown, k.at) }) {
+					k.release(k.at)
+				}
+			}
+		}
+	}
+}
+
+// covers says whether this stream's agent keeps the bytes between two places of the rank's stream,
+// or its slot in the state has what was before.
+func (k *kept) covers(from, to int64) bool {
+	return k.at >= to && min(k.base, k.at-int64(len(k.tail))) <= from
 }
 
 func (k *kept) release(shown int64) {

@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -53,7 +54,7 @@ func join() *mpi {
 }
 
 func connect() *mpi {
-	p, err := pmi.FromEnv()
+	p, err := pmi.FromEnv(false)
 	if err != nil {
 		panic(err)
 	}
@@ -144,7 +145,11 @@ func program(name string, args []string) int {
 		m.leave()
 	case "hosts": // rank 0 prints the hosts of all processes
 		m := join()
-		if hosts, err := m.pmi.Hosts(); m.rank() == 0 {
+		var hosts []int32
+		var unclear error
+		ask := m.pmi.Batch()
+		ask.Hosts(&hosts, &unclear)
+		if err := errors.Join(ask.Ask(), unclear); m.rank() == 0 {
 			fmt.Println(hosts, err)
 		}
 		m.leave()

@@ -126,6 +126,8 @@ func (j *job) answerDrain(ctx context.Context, q console.DrainHosts, tell func(s
 func (j *job) drainState(d *drain) string {
 	name := d.name
 	switch left := j.there(d.host); {
+	case d.parting:
+		return fmt.Sprintf("%s waits until others decide without it, and the output that it alone has was shown", name)
 	case len(left) == 0:
 		return fmt.Sprintf("%s waits until the last replacement has its state", name)
 	case j.recovery != nil && j.recovery.Current() == nil && !slices.ContainsFunc(left, func(p *process) bool { return j.ledger.entries[p.id].retired }):

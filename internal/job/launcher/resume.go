@@ -41,8 +41,8 @@ type Resumption struct {
 }
 
 // Resume goes on with a job to its end. Of the Config, only Names, Rehome, Evacuate, AddHosts,
-// Stop, Screen, Keep, Signals, Requests and the streams count. Like Run, it takes the process's
-// signals.
+// Stop, Screen, Keep, Part, Signals, Requests and the streams count. Like Run, it takes the
+// process's signals.
 func Resume(c Config, r Resumption) (*Report, error) {
 	p := &plan{Config: r.State.Job.config(c)}
 	p.Agents = nil
@@ -265,6 +265,7 @@ func (j *job) resumeStreams(r *Resumption) (inputs []sink, from int64) {
 	first := true
 	for _, p := range j.procs {
 		j.outputs.read(p)
+		j.recording.collect(p)
 		if j.layout.Rank(p.id) == 0 {
 			x := sink{w: p.Stdin(), gone: true}
 			if a := given[p.id]; a != nil && p.hasInput() {

@@ -72,7 +72,8 @@ func (s *spawner) firstSpecs(host int) []agent.Spec {
 	specs := make([]agent.Spec, len(procs))
 	for i, id := range procs {
 		s.cores[id] = cores.of(i)
-		specs[i] = s.spec(id, 0, host, s.firstEnvironment(id, s.recording))
+		specs[i] = s.spec(id, 0, host, s.firstEnvironment(id))
+		specs[i].Trace = s.recording.traced() // a replacement has none
 	}
 	return specs
 }

@@ -42,7 +42,7 @@ func TestDifferentOutputIsTold(t *testing.T) {
 	if strings.Count(o.stdout, "of process 0\n") != 10 || strings.Count(o.stdout, "\n") != 10 {
 		t.Errorf("stdout %q", o.stdout)
 	}
-	want := "banyan: the replicas of rank 0 write different bytes to stdout, first in line 1; those of replica 0 are shown\n"
+	want := `banyan: the replicas of rank 0 write different bytes to stdout, first in line 1: "line 0 of process 0" was shown, replica 1 has "line 0 of process 1"; those of replica 0 are shown` + "\n"
 	if o.stderr != want || len(o.report.Warnings) != 1 {
 		t.Errorf("stderr %q, warnings %q", o.stderr, o.report.Warnings)
 	}

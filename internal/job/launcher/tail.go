@@ -16,10 +16,10 @@ type tails struct {
 
 // wrote notes what was read of a replica's stream. If that is too much the tail is given up.
 func (t *tails) wrote(k *kept, b []byte, shown int64) {
+	k.at += int64(len(b))
 	if !t.on {
 		return
 	}
-	k.at += int64(len(b))
 	if t.size+len(b) > tailsKept {
 		t.size -= len(k.tail)
 		k.tail = nil

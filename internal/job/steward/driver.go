@@ -29,6 +29,9 @@ type Party interface {
 	Kept(number uint64)
 	// HostLost says that a host's processes are dead. Only the acting steward is told.
 	HostLost(h steward.Host)
+	// HostLeft says that a drained host has left: the others decide without it. Only the acting
+	// steward is told.
+	HostLeft(h steward.Host)
 	// Follow says that a party leads a term: commands of earlier terms don't count any more. It may
 	// not act yet, and its term may be over already.
 	Follow(term uint64, leader steward.Host)
@@ -44,6 +47,9 @@ type Config struct {
 	Key       secure.Key
 	Addresses map[steward.Host][]string // where each party may be, as HOST:PORT
 	Party     Party
+	// Holds, if given, says whether this host has something that others may need. As long as it
+	// does a drained host doesn't leave. It must not wait.
+	Holds func() bool
 	// Files, if given, are the ledger's witness.
 	Files Files
 	// Note, if given, is told once what is wrong with Files, on a goroutine of its own.
@@ -95,6 +101,12 @@ func (d *Driver) Finish(code int32) {
 	d.call(func(now proto.Time, out *[]steward.Action) { d.machine.Finish(now, code, out) })
 }
 
+// Drain has the acting steward let a host leave: it votes no more, and Party.HostLeft tells when it
+// has left. Another party ignores it.
+func (d *Driver) Drain(h steward.Host) {
+	d.call(func(now proto.Time, out *[]steward.Action) { d.machine.Drain(now, h, out) })
+}
+
 // Meet tells where a party is that wasn't known when this one began.
 func (d *Driver) Meet(h steward.Host, addresses []string) {
 	d.call(func(proto.Time, *[]steward.Action) { d.cfg.Addresses[h] = addresses })
@@ -126,6 +138,9 @@ func (d *Driver) loop() {
 			return
 		case step = <-d.calls:
 		case <-due:
+		}
+		if d.cfg.Holds != nil {
+			d.machine.Hold(d.cfg.Holds())
 		}
 		var out []steward.Action
 		step(deadline.Now(), &out)
@@ -167,6 +182,8 @@ func (d *Driver) carryOut(a steward.Action, out *[]steward.Action) {
 		p.Kept(a.Number)
 	case steward.HostLost:
 		p.HostLost(a.Host)
+	case steward.HostLeft:
+		p.HostLeft(a.Host)
 	case steward.Over:
 		p.Over(a.Outcome)
 	}

@@ -2,7 +2,9 @@ package steward
 
 import (
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,8 +22,11 @@ type noted struct {
 	state []byte // with which it leads
 	kept  uint64
 	lost  []steward.Host
+	left  []steward.Host
 	until proto.Time
 	over  bool
+	why   steward.Outcome
+	holds atomic.Bool
 }
 
 func (n *noted) do(f func()) {
@@ -39,7 +44,8 @@ func (n *noted) StepDown()                   { n.do(func() { n.leads = false }) 
 func (n *noted) Kept(number uint64)          { n.do(func() { n.kept = number }) }
 func (n *noted) HostLost(h steward.Host)     { n.do(func() { n.lost = append(n.lost, h) }) }
 func (n *noted) Follow(uint64, steward.Host) {}
-func (n *noted) Over(steward.Outcome)        { n.do(func() { n.over = true }) }
+func (n *noted) HostLeft(h steward.Host)     { n.do(func() { n.left = append(n.left, h) }) }
+func (n *noted) Over(o steward.Outcome)      { n.do(func() { n.over, n.why = true, o }) }
 
 func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
@@ -50,9 +56,8 @@ func await(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// The steward's party ends. Another one leads in a later term, with what was kept, and finds the
-// host lost.
-func TestNextSteward(t *testing.T) {
+// group starts three parties.
+func group(t *testing.T) (parties []*noted, drivers []*Driver) {
 	const n = 3
 	var hosts []steward.HostEntry
 	var listeners []*Listener
@@ -67,16 +72,53 @@ func TestNextSteward(t *testing.T) {
 	}
 	first := steward.NewLedger(hosts, nil, steward.NoHost, false, steward.MaxVoters)
 	key := secure.NewKey()
-	var parties []*noted
-	var drivers []*Driver
 	for h := range steward.Host(n) {
 		c := steward.Defaults(proto.Time(time.Second))
 		c.Self, c.Domain = h, int32(h)
 		c.Lease, c.Margin = 2*proto.Time(time.Second), proto.Time(time.Second)/2
 		parties = append(parties, &noted{})
-		drivers = append(drivers, Start(Config{Machine: c, First: first, Key: key, Addresses: addresses, Party: parties[h]}, listeners[h]))
+		drivers = append(drivers, Start(Config{Machine: c, First: first, Key: key, Addresses: addresses, Party: parties[h], Holds: parties[h].holds.Load}, listeners[h]))
 		t.Cleanup(drivers[h].Close)
 	}
+	return parties, drivers
+}
+
+// A host that is drained leaves when it holds nothing any more. The others decide without it.
+func TestDrained(t *testing.T) {
+	parties, drivers := group(t)
+	const goes = 2
+	parties[goes].holds.Store(true)
+	drain := func() {
+		for _, d := range drivers {
+			d.Drain(goes)
+		}
+	}
+	await(t, "a steward", func() bool {
+		drain()
+		return slices.ContainsFunc(parties, func(p *noted) bool { p.mu.Lock(); defer p.mu.Unlock(); return p.leads })
+	})
+	parties[goes].holds.Store(false)
+	left := func(p *noted) bool { p.mu.Lock(); defer p.mu.Unlock(); return slices.Contains(p.left, goes) }
+	await(t, "it has left", func() bool { drain(); return slices.ContainsFunc(parties, left) })
+	await(t, "it knows", func() bool {
+		p := parties[goes]
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.over && p.why.Reason == steward.Drained
+	})
+	drivers[goes].Close()
+	await(t, "the others go on", func() bool {
+		drivers[0].Keep([]byte("more"), 1)
+		drivers[1].Keep([]byte("more"), 1)
+		time.Sleep(20 * time.Millisecond)
+		return slices.ContainsFunc(parties, func(p *noted) bool { p.mu.Lock(); defer p.mu.Unlock(); return p.kept == 1 })
+	})
+}
+
+// The steward's party ends. Another one leads in a later term, with what was kept, and finds the
+// host lost.
+func TestNextSteward(t *testing.T) {
+	parties, drivers := group(t)
 	leader := func(without int) int {
 		for i, p := range parties {
 			p.mu.Lock()

@@ -21,6 +21,7 @@ type charter struct {
 	Files  string // the job's directory if the ledger's witness is files; else empty
 	Job    string // its name
 	Error  string // the file of its messages; empty: none
+	Batch  string // Will.Batch
 }
 
 // additions are agents that have come later.

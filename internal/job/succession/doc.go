@@ -10,7 +10,8 @@
 //   - [Member] is an agent's part. It has its lease from the voters. If it leads it starts a
 //     process of its own for the launcher, and ends that if it doesn't lead any more: so a launcher
 //     whose term is over does nothing, and the agent's processes go on.
-//   - [Successor] is that process's part. It has hosts take part that are added (joiners.go).
+//   - [Successor] is that process's part. It has hosts take part that are added (joiners.go), and
+//     lets those go that are drained (drains.go).
 //   - A [Parting] is what an agent leaves whose lease from the voters has ended. Its parent says
 //     it, after the agent's end.
 //
@@ -35,7 +36,6 @@
 //
 // A host whose processes are in the first launcher's own process is lost with it, when its lease is
 // over. A launcher that is the process of an agent takes that with it when it is killed. Input that
-// is neither a file nor sent by consoles ends with the first launcher. Agents that come by
-// themselves don't find the next one. A host that is added is told of the first voters alone: one
-// of them must still vote. All agents are told the addresses of all.
+// is neither a file nor sent by consoles ends with the first launcher. A host that is added is told
+// of the first voters alone: one of them must still vote. All agents are told the addresses of all.
 package succession

@@ -53,7 +53,7 @@ func (s *Successor) introduce(r *remote.Remote) {
 	s.here[h], s.ports[h] = r, ports
 	s.legacy.Agents = append(s.legacy.Agents, member{h, r.Number(), r.Instance()})
 	c := charter{Self: h, Voters: s.legacy.Voters, Ledger: s.legacy.First, Ports: maps.Clone(s.ports), Files: s.legacy.Files,
-		Job: s.Will.Info.Name, Error: s.Will.Error}
+		Job: s.Will.Info.Name, Error: s.Will.Error, Batch: s.Will.Batch}
 	s.say(word{Met: additions{h: ports}})
 	s.mu.Unlock()
 	for _, other := range others {

@@ -43,11 +43,13 @@ type mandate struct {
 // word is what the agent and the process say then.
 type word struct {
 	Lost []steward.Host // agent: these hosts are lost
+	Left []steward.Host // agent: these have left
 	Kept uint64         // agent: the state of this number is
 	Over bool           // agent: all know that the job is over, or will
 
-	Met      additions // process: these have come
-	State    []byte    // process: to be kept, with its number
+	Met      additions      // process: these have come
+	Drain    []steward.Host // process: these are to leave
+	State    []byte         // process: to be kept, with its number
 	Number   uint64
 	Finished bool // process: the job is over, with a code
 	Code     int32
@@ -148,6 +150,10 @@ func (l *leading) listen(d *driver.Driver, failed func(error), met func(addition
 			d.Finish(w.Code)
 		case len(w.Met) > 0:
 			met(w.Met)
+		case len(w.Drain) > 0:
+			for _, h := range w.Drain {
+				d.Drain(h)
+			}
 		default:
 			d.Keep(w.State, w.Number)
 		}

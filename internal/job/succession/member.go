@@ -2,6 +2,7 @@ package succession
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net"
@@ -32,6 +33,7 @@ type Member struct {
 	extend func(until proto.Time)
 	leave  func(Parting)
 	next   chan remote.Successor
+	port   int // of the launcher that it starts if it leads, if that is free
 
 	agents   *driver.Listener
 	launcher *net.TCPListener
@@ -45,6 +47,7 @@ type Member struct {
 	begun    bool       // it has a lease
 	killed   proto.Time // when it was told that it has no more; 0: it wasn't
 	overAt   proto.Time // when the job is over; 0: it isn't
+	left     bool       // this host was drained, and has left
 	followed remote.Successor
 	leading  *leading // nil: it doesn't lead
 	failing  bool     // it led, and its launcher has failed
@@ -53,9 +56,10 @@ type Member struct {
 
 // NewMember makes the part of an agent. extend is told when this process must be dead, and its
 // processes with it. leave is told what is to be said when they are, if the voters' lease ends: it
-// must return at once.
-func NewMember(key secure.Key, extend func(until proto.Time), leave func(Parting)) *Member {
-	return &Member{key: key, extend: extend, leave: leave, next: make(chan remote.Successor, 1)}
+// must return at once. If the agent leads its launcher listens on a port, if that isn't 0 and is
+// free: agents that come later look for it there.
+func NewMember(key secure.Key, extend func(until proto.Time), leave func(Parting), port int) *Member {
+	return &Member{key: key, extend: extend, leave: leave, port: port, next: make(chan remote.Successor, 1)}
 }
 
 // Close ends it, with the launcher that it has started.
@@ -85,7 +89,10 @@ func (m *Member) Open() (d wire.Ports, err error) {
 			return d, err
 		}
 		// Agents that dial it before this one leads wait in its kernel.
-		socket, err := net.Listen("tcp", ":0")
+		socket, err := net.Listen("tcp", fmt.Sprintf(":%d", m.port))
+		if err != nil && m.port != 0 { // another agent on this host has it, or the first launcher
+			socket, err = net.Listen("tcp", ":0")
+		}
 		if err != nil {
 			return d, err
 		}
@@ -95,7 +102,7 @@ func (m *Member) Open() (d wire.Ports, err error) {
 }
 
 // Begin implements remote.Peers.
-func (m *Member) Begin(words []byte, joined func(remote.Lease)) error {
+func (m *Member) Begin(words []byte, joined func(remote.Lease), holds func() bool) error {
 	var c charter
 	if err := decode(words, &c); err != nil {
 		return err
@@ -105,8 +112,8 @@ func (m *Member) Begin(words []byte, joined func(remote.Lease)) error {
 	}
 	m.mu.Lock() // the driver calls from its own goroutine
 	defer m.mu.Unlock()
-	m.joined, m.ports, m.parting = joined, c.Ports, parting(c.Job, c.Error)
-	d := driver.Config{Machine: machine(c.Self, c.Domain, c.Voters), First: c.Ledger, Key: m.key, Addresses: agentPorts(c.Ports), Party: m}
+	m.joined, m.ports, m.parting = joined, c.Ports, parting(c.Job, c.Error, c.Batch)
+	d := driver.Config{Machine: machine(c.Self, c.Domain, c.Voters), First: c.Ledger, Key: m.key, Addresses: agentPorts(c.Ports), Party: m, Holds: holds}
 	if c.Files != "" {
 		m.files = driver.OpenDirectory(c.Files, m.key)
 		d.Files = m.files
@@ -145,6 +152,9 @@ func (m *Member) Held() bool {
 	now := deadline.Now()
 	if m.overAt != 0 {
 		return now < m.overAt+linger && now+early < m.until
+	}
+	if m.left { // its launcher ends it
+		return now+early < m.until
 	}
 	held := now+early < m.until && (m.killed == 0 || now < m.killed+overPause)
 	if !held && !m.failing && m.parting.Job != "" {
@@ -236,6 +246,9 @@ func (m *Member) Kept(number uint64) { m.instruct(word{Kept: number}) }
 // HostLost implements driver.Party.
 func (m *Member) HostLost(h steward.Host) { m.instruct(word{Lost: []steward.Host{h}}) }
 
+// HostLeft implements driver.Party.
+func (m *Member) HostLeft(h steward.Host) { m.instruct(word{Left: []steward.Host{h}}) }
+
 func (m *Member) instruct(w word) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -250,7 +263,10 @@ func (m *Member) Over(how steward.Outcome) {
 	if how.Reason != steward.NoMajority {
 		m.parting = Parting{}
 	}
-	if how.Reason == steward.Finished {
+	switch how.Reason {
+	case steward.Drained:
+		m.left = true
+	case steward.Finished:
 		m.overAt = deadline.Now()
 		m.leading.say(word{Over: true})
 	}

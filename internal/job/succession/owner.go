@@ -57,8 +57,9 @@ type Owner struct {
 	finishing bool
 	finished  bool // all know that the job is over, or will
 	number    uint64
-	waiting   []byte // a state that is to be kept when this party leads
-	kept      func() // of the state that is kept now
+	waiting   []byte                  // a state that is to be kept when this party leads
+	kept      func()                  // of the state that is kept now
+	parting   map[steward.Host]func() // hosts that are to leave, and what to call when they have
 }
 
 // NewOwner has a job outlive this process, if its hosts can vote: otherwise it returns nil. It
@@ -73,7 +74,7 @@ func NewOwner(f *fleet.Fleet, c *launcher.Config, will Will, files string, quit 
 	if f.Machines() < least {
 		return nil, nil
 	}
-	o := &Owner{fleet: f, will: will, quit: quit, note: note, over: make(chan struct{}), ports: make(map[steward.Host]wire.Ports), remotes: make(map[steward.Host]*remote.Remote)}
+	o := &Owner{fleet: f, will: will, quit: quit, note: note, over: make(chan struct{}), ports: make(map[steward.Host]wire.Ports), remotes: make(map[steward.Host]*remote.Remote), parting: make(map[steward.Host]func())}
 	if files != "" {
 		if o.files, err = driver.MakeDirectory(files, f.Key()); err != nil {
 			return nil, fmt.Errorf("--witness-dir: %w", err)
@@ -136,7 +137,7 @@ func NewOwner(f *fleet.Fleet, c *launcher.Config, will Will, files string, quit 
 		d.Files = o.files
 	}
 	o.driver = driver.Start(d, l)
-	c.Keep = o.keep
+	c.Keep, c.Part = o.keep, o.part
 	if c.Arrivals != nil {
 		c.Arrivals = o.arrivals(c.Arrivals)
 	}
@@ -190,7 +191,7 @@ func (o *Owner) charter(h steward.Host) []byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return encode(charter{Self: h, Domain: o.fleet.Domains().Of(o.remotes[h]), Voters: o.voters, Ledger: o.first, Ports: maps.Clone(o.ports), Files: o.path(),
-		Job: o.will.Info.Name, Error: o.will.Error})
+		Job: o.will.Info.Name, Error: o.will.Error, Batch: o.will.Batch})
 }
 
 // arrivals has hosts take part that are added, before the launcher hears of them.
@@ -319,6 +320,9 @@ func (o *Owner) Lead(uint64, *steward.Ledger) {
 	defer o.mu.Unlock()
 	o.leads = true
 	o.write()
+	for h := range o.parting {
+		go o.driver.Drain(h)
+	}
 }
 
 // StepDown implements driver.Party.

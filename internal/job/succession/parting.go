@@ -17,14 +17,19 @@ type Parting struct {
 	Text  string // a line
 }
 
-// parting is that of this host.
-func parting(job, messages string) Parting {
+// parting is that of this host. batch is the number of Slurm's job, if it was started in one: the
+// allocation may outlive the job, and the agent mustn't end it.
+func parting(job, messages, batch string) Parting {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "this host"
 	}
 	lease := time.Duration(machine(0, 0, 1).Lease)
-	return Parting{job, messages, fmt.Sprintf("%s couldn't reach most of the machines that vote for %v, so its processes of %s were ended; if most of them reach each other the job goes on there, or else it has ended", host, lease, job)}
+	text := fmt.Sprintf("%s couldn't reach most of the machines that vote for %v, so its processes of %s were ended; if most of them reach each other the job goes on there, or else it has ended", host, lease, job)
+	if batch != "" {
+		text += fmt.Sprintf(", and scancel %s gives its hosts back", batch)
+	}
+	return Parting{job, messages, text}
 }
 
 // Line is a Parting for ReadParting.

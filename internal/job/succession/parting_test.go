@@ -26,7 +26,7 @@ func TestPartingWithoutMajority(t *testing.T) {
 	left := make(chan Parting, 8)
 	var members []*Member
 	for h := steward.Host(1); h < leastMachines; h++ {
-		m := NewMember(key, func(proto.Time) {}, func(f Parting) { left <- f })
+		m := NewMember(key, func(proto.Time) {}, func(f Parting) { left <- f }, 0)
 		if ports[h], err = m.Open(); err != nil {
 			t.Fatal(err)
 		}
@@ -35,8 +35,8 @@ func TestPartingWithoutMajority(t *testing.T) {
 	ledger := steward.NewLedger(hosts, nil, steward.NoHost, false, leastMachines)
 	var joined atomic.Int32
 	for i, m := range members {
-		c := charter{Self: hosts[i+1].Host, Domain: hosts[i+1].Domain, Voters: leastMachines, Ledger: ledger, Ports: ports, Job: "heat-4f2a1c", Error: "/e"}
-		if err := m.Begin(encode(c), func(remote.Lease) { joined.Add(1) }); err != nil {
+		c := charter{Self: hosts[i+1].Host, Domain: hosts[i+1].Domain, Voters: leastMachines, Ledger: ledger, Ports: ports, Job: "heat-4f2a1c", Error: "/e", Batch: "17"}
+		if err := m.Begin(encode(c), func(remote.Lease) { joined.Add(1) }, func() bool { return false }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,7 +50,8 @@ func TestPartingWithoutMajority(t *testing.T) {
 	members[1].Held()
 	members[1].Close()
 	f, err := ReadParting((<-left).Line())
-	if err != nil || f.Job != "heat-4f2a1c" || f.Error != "/e" || !strings.Contains(f.Text, "couldn't reach most of the machines that vote for 5s") {
+	if err != nil || f.Job != "heat-4f2a1c" || f.Error != "/e" || !strings.Contains(f.Text, "couldn't reach most of the machines that vote for 5s") ||
+		!strings.Contains(f.Text, "scancel 17 gives its hosts back") {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if len(left) > 0 {

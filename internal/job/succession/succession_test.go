@@ -62,6 +62,7 @@ func (d *dying) Lead(uint64, *steward.Ledger) { d.leads.Store(true) }
 func (d *dying) StepDown()                    {}
 func (d *dying) Kept(uint64)                  { d.kept.Store(true) }
 func (d *dying) HostLost(steward.Host)        {}
+func (d *dying) HostLeft(steward.Host)        {}
 func (d *dying) Follow(uint64, steward.Host)  {}
 func (d *dying) Over(steward.Outcome)         {}
 
@@ -86,7 +87,7 @@ func TestAgentLeads(t *testing.T) {
 	hosts := []steward.HostEntry{{Host: first}}
 	var members []*Member
 	for h := steward.Host(1); h < leastMachines; h++ {
-		m := NewMember(key, func(proto.Time) {}, func(f Parting) { t.Errorf("an agent of a job that is over has left %+v", f) })
+		m := NewMember(key, func(proto.Time) {}, func(f Parting) { t.Errorf("an agent of a job that is over has left %+v", f) }, 0)
 		if ports[h], err = m.Open(); err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +97,7 @@ func TestAgentLeads(t *testing.T) {
 	var joined atomic.Int32
 	for i, m := range members {
 		c := charter{Self: hosts[i+1].Host, Domain: hosts[i+1].Domain, Voters: leastMachines, Ledger: ledger, Ports: ports}
-		if err := m.Begin(encode(c), func(remote.Lease) { joined.Add(1) }); err != nil {
+		if err := m.Begin(encode(c), func(remote.Lease) { joined.Add(1) }, func() bool { return false }); err != nil {
 			t.Fatal(err)
 		}
 	}

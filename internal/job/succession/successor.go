@@ -38,14 +38,15 @@ type Successor struct {
 	fleet    *fleet.Fleet
 	over     chan struct{} // closed when all know that the job is over, or will
 
-	mu     sync.Mutex
-	to     *gob.Encoder
-	ports  map[steward.Host]wire.Ports
-	lost   map[steward.Host]bool
-	waits  map[steward.Host]context.CancelFunc // for agents that haven't come
-	here   map[steward.Host]*remote.Remote
-	number uint64
-	kept   func()
+	mu      sync.Mutex
+	to      *gob.Encoder
+	ports   map[steward.Host]wire.Ports
+	lost    map[steward.Host]bool
+	waits   map[steward.Host]context.CancelFunc // for agents that haven't come
+	here    map[steward.Host]*remote.Remote
+	parting map[steward.Host]func() // hosts that are to leave, and what to call when they have
+	number  uint64
+	kept    func()
 	// nextHost is the number of the next host that is added.
 	nextHost steward.Host
 }
@@ -53,7 +54,7 @@ type Successor struct {
 // Succeed gathers what the launchers before have left, and all agents. It is for the process that
 // an agent starts when it leads. note is told what the user must know.
 func Succeed(note func(string)) (*Successor, error) {
-	s := &Successor{note: note, over: make(chan struct{}), lost: make(map[steward.Host]bool), waits: make(map[steward.Host]context.CancelFunc), here: make(map[steward.Host]*remote.Remote)}
+	s := &Successor{note: note, over: make(chan struct{}), lost: make(map[steward.Host]bool), waits: make(map[steward.Host]context.CancelFunc), here: make(map[steward.Host]*remote.Remote), parting: make(map[steward.Host]func())}
 	unix.CloseOnExec(wordsDescriptor)
 	unix.CloseOnExec(socketDescriptor)
 	words, file := os.NewFile(wordsDescriptor, "words"), os.NewFile(socketDescriptor, "socket")
@@ -95,7 +96,7 @@ func Succeed(note func(string)) (*Successor, error) {
 	}
 	known := make(map[int]uint64)
 	for _, a := range s.legacy.Agents {
-		if a.Number != inside {
+		if a.Number != inside && !s.lost[a.Host] {
 			known[a.Number] = a.Instance
 		}
 	}
@@ -108,7 +109,11 @@ func Succeed(note func(string)) (*Successor, error) {
 	s.legacy.Agents = s.legacy.Agents[:min(len(state.Hosts), len(s.legacy.Agents))] // the last may have been on its way
 	s.fleet = s.legacy.Estate.Inherit(s.listener, key, len(state.Hosts), firstNew(number, m.Term), state.Layout(), note)
 	go s.listen(from)
-	return s, s.gather()
+	if err := s.gather(); err != nil {
+		return s, err
+	}
+	s.fleet.TakeLater()
+	return s, nil
 }
 
 // listen takes the agent's words. The kernel ends this process with the agent.
@@ -121,13 +126,10 @@ func (s *Successor) listen(from *gob.Decoder) {
 		}
 		s.mu.Lock()
 		for _, h := range w.Lost {
-			s.lost[h] = true
-			if stop := s.waits[h]; stop != nil {
-				stop()
-			}
-			if r := s.here[h]; r != nil {
-				go r.Lose(leaseOver)
-			}
+			s.lose(h, leaseOver)
+		}
+		for _, h := range w.Left {
+			s.left(h)
 		}
 		if w.Kept != 0 && w.Kept == s.number && s.kept != nil {
 			go s.kept()
@@ -135,6 +137,22 @@ func (s *Successor) listen(from *gob.Decoder) {
 		s.mu.Unlock()
 		if w.Over {
 			close(s.over)
+		}
+	}
+}
+
+// lose notes that a host is lost. The lock is held.
+func (s *Successor) lose(h steward.Host, why string) {
+	s.lost[h] = true
+	if stop := s.waits[h]; stop != nil {
+		stop()
+	}
+	if r := s.here[h]; r != nil {
+		go r.Lose(why)
+	}
+	for _, a := range s.legacy.Agents {
+		if a.Host == h && a.Number != inside {
+			s.listener.Vacate(a.Number, a.Instance) // another agent may come in its place
 		}
 	}
 }
@@ -230,7 +248,7 @@ func (s *Successor) Configure(c *launcher.Config) {
 	for _, h := range state.Hosts {
 		c.Names = append(c.Names, h.Name)
 	}
-	c.Rehome, c.Evacuate, c.Keep = s.fleet.Rehome, s.fleet.Evacuate, s.keep
+	c.Rehome, c.Evacuate, c.Keep, c.Part = s.fleet.Rehome, s.fleet.Evacuate, s.keep, s.part
 	c.AddHosts, c.Arrivals = s.fleet.Add, s.joiners(s.fleet.Arrivals())
 }
 

@@ -48,9 +48,12 @@
 // the former ones' vote. A steward changes the electorate only when the present one is durable. A
 // witness is told of a change when enough of the new voters have it that keep a ledger.
 //
-// A host that is drained votes no more, and leaves when nothing runs there and its driver holds
-// nothing that others need. If no other host is up it stays and votes: else nobody could write how
-// the job ends.
+// A host that is drained leaves when nothing runs there, its driver holds nothing that others need,
+// and it doesn't vote. Until nothing runs there it votes where that bears one death more
+// (Ledger.Elect). If no other host is up it stays and votes: else nobody could write how the job
+// ends. If it loses its lease it comes back as one that is drained.
+//
+// If the new voters fall silent before a change is durable the steward takes it back.
 //
 // A witness keeps no ledger. So it votes only on the beginning of a term and on electorates, and
 // what it has accepted names the ledger's content. A candidate that hasn't got that content can't

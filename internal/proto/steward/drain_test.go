@@ -84,6 +84,8 @@ func TestProposedInVain(t *testing.T) {
 		w := newWorld(setting{hosts: 2, witness: true, procs: 2, drift: 1000}, seed+1)
 		w.strike(fault{kind: cut, host: 0, side: 1, at: 3 * sec, until: 10 * sec})
 		w.strike(fault{kind: kill, host: 1, at: 5 * sec})
+		w.until(t, 2*sec)
+		w.stopAll(0) // it votes no more
 		w.until(t, 3*sec+sec/10)
 		w.drain(0, 0)
 		w.until(t, 4*sec+9*sec/10)
@@ -104,11 +106,95 @@ func TestWitnessLast(t *testing.T) {
 		w := newWorld(setting{hosts: 2, witness: true, procs: 2, drift: 1000}, seed+1)
 		w.strike(fault{kind: cut, host: 1, side: 2, at: 3 * sec, until: 8 * sec})
 		w.strike(fault{kind: kill, host: 0, at: 3*sec + sec/5})
+		w.until(t, 2*sec)
+		w.stopAll(0) // it votes no more
 		w.until(t, 3*sec+sec/10)
 		w.drain(0, 0)
 		w.until(t, 25*sec)
 		if !w.nodes[1].agent.Leads() || w.lostAt[0] == 0 {
 			t.Fatalf("seed %d: %v", seed+1, w.nodes[1].agent)
+		}
+	}
+}
+
+// Of two hosts and a witness the first one is drained, and has finished. The other one dies in the
+// second before the steward notices: it can't agree to decide alone. The first one goes on.
+func TestDrainBesideTheDead(t *testing.T) {
+	for seed := range uint64(20) {
+		for before := proto.Time(0); before < sec; before += sec / 8 {
+			w := newWorld(setting{hosts: 2, witness: true, procs: 2, drift: 1000}, seed+1)
+			w.finish = 25 * sec
+			w.until(t, 3*sec)
+			w.stopAll(0)
+			w.strike(fault{kind: kill, host: 1, at: 5*sec - before})
+			w.until(t, 5*sec)
+			w.drain(0, 0)
+			w.until(t, 35*sec)
+			if o := w.nodes[0].agent.Outcome(); o.Reason != Finished {
+				t.Fatalf("seed %d, dead for %d: %v, %v", seed+1, before, w.nodes[0].agent, o.Reason)
+			}
+		}
+	}
+}
+
+// A drained host votes as long as a process runs there: any of the three may die.
+func TestDrainedVotes(t *testing.T) {
+	for dies := range Host(3) {
+		for at := 4 * sec; at < 8*sec; at += sec / 5 {
+			w := newWorld(setting{hosts: 2, witness: true, procs: 2, drift: 1000}, uint64(at))
+			w.finish = 25 * sec
+			w.strike(fault{kind: kill, host: dies, at: at})
+			w.until(t, 4*sec)
+			w.drain(0, 0)
+			w.until(t, 35*sec)
+			for _, n := range w.nodes[:2] {
+				if n.host != dies && n.agent.Outcome().Reason != Finished {
+					t.Fatalf("%d dies at %d: %v, %v", dies, at, n.agent, n.agent.Outcome().Reason)
+				}
+			}
+		}
+	}
+}
+
+// A steward is cut off from the other host while it changes the voters, takes that back with the
+// witness's vote, and dies. The other host goes on with what it has.
+func TestRevokedInVain(t *testing.T) {
+	for seed := range uint64(20) {
+		w := newWorld(setting{hosts: 2, witness: true, procs: 2, drift: 1000}, seed+1)
+		w.strike(fault{kind: cut, host: 1, side: 2, against: 1, at: 3 * sec, until: 8 * sec})
+		w.strike(fault{kind: kill, host: 0, at: 4*sec + 3*sec/4})
+		w.until(t, 2*sec)
+		w.stopAll(0)
+		w.until(t, 3*sec+sec/10)
+		w.drain(0, 0)
+		w.until(t, 4*sec+3*sec/4)
+		if e := w.durable.Electorate; e.Changing() || len(e.Voters) != 3 || e.Since == first {
+			t.Fatalf("seed %d: not taken back: %+v", seed+1, e)
+		}
+		w.until(t, 25*sec)
+		if !w.nodes[1].agent.Leads() || w.lostAt[0] == 0 {
+			t.Fatalf("seed %d: %v", seed+1, w.nodes[1].agent)
+		}
+	}
+}
+
+// A drained host loses its lease, and comes back: it stays drained, and leaves.
+func TestDrainedComesBack(t *testing.T) {
+	for seed := range uint64(20) {
+		w := newWorld(setting{hosts: 3, procs: 3, drift: 1000}, seed+1)
+		a := w.nodes[2].agent
+		a.Hold(true)
+		w.until(t, 3*sec)
+		w.drain(0, 2)
+		w.strike(fault{kind: cut, host: 2, side: 4, at: 4 * sec, until: 15 * sec})
+		w.until(t, 20*sec)
+		if x := w.durable.Entry(2); x.Incarnation == 0 || x.State != Draining || len(w.nodes[2].procs) != 0 {
+			t.Fatalf("seed %d: it came back as %+v, with %d processes", seed+1, *x, len(w.nodes[2].procs))
+		}
+		a.Hold(false)
+		w.until(t, 23*sec)
+		if a.Outcome().Reason != Drained {
+			t.Errorf("seed %d: it doesn't leave: %v", seed+1, a.Outcome().Reason)
 		}
 	}
 }

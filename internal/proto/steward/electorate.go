@@ -92,9 +92,10 @@ func (e *Electorate) rank(h, without Host) int {
 
 // Elect chooses the voters among the hosts of a ledger: those that vote already and are up, then
 // others up to most, first from failure domains without a voter, and more senior ones first. If
-// that is an even number the console votes too, or else the witness. If no host is up but those
-// that are to leave, they vote: otherwise the electorate would stay what it was, with those that
-// are lost.
+// that is an even number the console votes too, or else the witness, or else a host that is to
+// leave and hasn't finished. If it is one host, such a host and one of the others vote with it:
+// then any of the three may die. If no host is up but those that are to leave, they vote:
+// otherwise the electorate would stay what it was, with those that are lost.
 func (l *Ledger) Elect(most int) []Voter {
 	able := Up
 	if !slices.ContainsFunc(l.Hosts, func(x HostEntry) bool { return x.State == Up && !x.Console }) {
@@ -123,15 +124,30 @@ func (l *Ledger) Elect(most int) []Voter {
 		}
 	}
 	slices.SortFunc(voters, func(v, w Voter) int { return int(v.Host - w.Host) })
-	if len(voters)%2 == 0 {
-		for _, x := range l.Hosts {
-			if x.Console && x.State == Up {
-				return append(voters, Voter{Host: x.Host})
-			}
-		}
-		if l.Witness != NoHost {
-			return append(voters, Voter{Host: l.Witness, Witness: true})
+	var leaving, third []Voter
+	for _, x := range l.Hosts {
+		switch {
+		case x.State == Draining && able == Up && len(leaving) == 0 && l.busy(x.Host):
+			leaving = []Voter{{Host: x.Host}}
+		case x.Console && x.State == Up:
+			third = []Voter{{Host: x.Host}}
 		}
 	}
+	if third == nil && l.Witness != NoHost {
+		third = []Voter{{Host: l.Witness, Witness: true}}
+	}
+	switch {
+	case len(voters)%2 == 0 && third != nil:
+		return append(voters, third...)
+	case len(voters)%2 == 0 && len(voters) > 0:
+		return append(voters, leaving...)
+	case len(voters) == 1 && leaving != nil && third != nil:
+		return append(append(voters, leaving...), third...)
+	}
 	return voters
+}
+
+// busy says whether a process runs on a host, or may.
+func (l *Ledger) busy(h Host) bool {
+	return slices.ContainsFunc(l.Places, func(p Place) bool { return p.Host == h && p.State != Ended })
 }

@@ -12,7 +12,7 @@ type HostState uint8
 // States of a host.
 const (
 	Up       HostState = iota // its agent may hold a lease
-	Draining                  // nothing is started on it, and it doesn't vote while others are up
+	Draining                  // nothing is started on it, and it votes only as Elect says
 	Lost                      // its incarnation has no lease any more: its processes are dead
 	Left                      // it was drained
 )
@@ -24,6 +24,7 @@ type HostEntry struct {
 	State       HostState
 	Domain      int32 // hosts that may fail together have the same
 	Console     bool  // it is the machine of the console, without processes
+	Leaves      bool  // it was told to leave, and stays told so in its next incarnations
 }
 
 // PlaceState is how far a process is.
@@ -127,7 +128,9 @@ func (l *Ledger) lose(h Host) {
 // admit notes that an incarnation of a host has come.
 func (l *Ledger) admit(h Host, i proto.Incarnation, domain int32) {
 	if x := l.Entry(h); x != nil {
-		x.Incarnation, x.State = i, Up
+		if x.Incarnation, x.State = i, Up; x.Leaves {
+			x.State = Draining
+		}
 		return
 	}
 	at, _ := slices.BinarySearchFunc(l.Hosts, h, func(x HostEntry, h Host) int { return int(x.Host - h) })
@@ -138,8 +141,7 @@ func (l *Ledger) admit(h Host, i proto.Incarnation, domain int32) {
 // more. Without those that vote nothing is durable, also not how the job ends: so the last host
 // stays.
 func (l *Ledger) mayLeave(x *HostEntry) bool {
-	return x.State == Draining && !l.Electorate.Includes(x.Host) &&
-		!slices.ContainsFunc(l.Places, func(p Place) bool { return p.Host == x.Host && p.State != Ended })
+	return x.State == Draining && !l.Electorate.Includes(x.Host) && !l.busy(x.Host)
 }
 
 // NewLedger is the first ledger of a job, with its voters elected. All agents are given it when

@@ -78,6 +78,8 @@ const (
 	HostLost
 	// told to the steward: Host is there in Incarnation, as the ledger says
 	HostUp
+	// told to the steward: Host has left, as the ledger says: nobody needs it any more
+	HostLeft
 	// told to the steward: the state with this Number is durable
 	Kept
 	// this agent is over, because of Outcome. It goes on answering until its driver ends it

@@ -107,9 +107,14 @@ func (a *Agent) settle(now proto.Time) {
 // electorate count the age of each lease anew. So if several hosts are silent it waits for the
 // verdicts on all of them, or until it has waited long enough for those that only this voter
 // can't hear. It asks for the consent of those only that it has heard: voters that take part in a
-// change which never ends get no leases any more, though they were a quorum before.
+// change which never ends get no leases any more, though they were a quorum before. If they fall
+// silent before the change is durable it takes the change back.
 func (a *Agent) elect(now proto.Time) {
 	s := a.steward
+	if !s.settled() && s.now().Electorate.Changing() && !majority(s.now().Electorate.Voters, func(v Voter) bool { return a.hears(now, v.Host) }) {
+		s.revoke(now)
+		return
+	}
 	if !s.review || !s.settled() {
 		return
 	}
@@ -280,7 +285,8 @@ func (a *Agent) Drain(now proto.Time, h Host, out *[]Action) {
 		return
 	}
 	if x := a.steward.now().Entry(h); x != nil && x.State == Up {
-		a.steward.change(now).Entry(h).State = Draining
+		x = a.steward.change(now).Entry(h)
+		x.State, x.Leaves = Draining, true
 		a.flush(now)
 	}
 }
@@ -292,6 +298,7 @@ func (a *Agent) release(now proto.Time, m *Message) {
 	}
 	if x := a.steward.now().Entry(m.From); x != nil && x.Incarnation == m.Incarnation && a.steward.now().mayLeave(x) {
 		a.steward.change(now).Entry(m.From).State = Left
+		a.steward.after(Action{Kind: HostLeft, Host: m.From, Incarnation: m.Incarnation})
 	}
 }
 

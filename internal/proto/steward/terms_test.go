@@ -25,12 +25,14 @@ type terms struct {
 	begins  int // that may still happen
 	changes int // of a ledger's content
 	leaves  int // of hosts
+	revokes int // of changes of the electorate
 }
 
 type termsSetting struct {
 	hosts, voters        int
 	withWitness          bool
 	begin, change, leave int
+	revoke               int
 	files                bool // the witness is files
 	lies                 int  // of the disk
 	cut                  bool // agents don't hear each other
@@ -48,6 +50,7 @@ const (
 	witnessCounts   termsBug = "a witness counts for what it doesn't keep"
 	ownLedger       termsBug = "a candidate goes on with its own ledger"
 	voteGivenBack   termsBug = "a vote is given back when its voter dies"
+	revokedLate     termsBug = "a change of the electorate is taken back that has ended"
 )
 
 // step is an event: a message of a link, or something that an agent does.
@@ -65,6 +68,7 @@ const (
 	stBegin
 	stChange
 	stLeave
+	stRevoke
 	stDisk
 )
 
@@ -75,7 +79,7 @@ func (s step) String() string {
 	case stDeliver:
 		return fmt.Sprintf("deliver:%d.%d", s.link, s.index)
 	}
-	return fmt.Sprintf("%s:%d", [...]string{"", "begin", "change", "leave"}[s.kind], s.agent)
+	return fmt.Sprintf("%s:%d", [...]string{"", "begin", "change", "leave", "revoke"}[s.kind], s.agent)
 }
 
 func newTerms(s termsSetting) *terms {
@@ -89,7 +93,7 @@ func newTerms(s termsSetting) *terms {
 	}
 	first := NewLedger(entries, nil, witness, false, s.voters)
 	t := &terms{termsSetting: s, links: newLinks(parties), led: map[uint64]Host{}, durable: first, at: Version{1, 0},
-		begins: s.begin, changes: s.change, leaves: s.leave}
+		begins: s.begin, changes: s.change, leaves: s.leave, revokes: s.revoke}
 	for h := range Host(s.hosts) {
 		cfg := Defaults(1000)
 		cfg.Self, cfg.Voters = h, s.voters
@@ -136,8 +140,23 @@ func (t *terms) Events(dst []step) []step {
 		if t.leaves > 0 && a.Leads() && a.steward.now().Hosts[1].State == Up {
 			dst = append(dst, step{kind: stLeave, agent: Host(h)})
 		}
+		if t.revokes > 0 && t.former(a.steward) != nil {
+			dst = append(dst, step{kind: stRevoke, agent: Host(h)})
+		}
 	}
 	return dst
+}
+
+// former are the voters to which a steward may take the electorate back.
+func (t *terms) former(s *writing) []Voter {
+	switch {
+	case s == nil || !s.begun || s.settled():
+	case s.now().Electorate.Changing():
+		return s.now().Electorate.Former
+	case t.bug == revokedLate && s.latest > s.durable && s.version(s.durable).Electorate.Changing():
+		return s.version(s.durable).Electorate.Former
+	}
+	return nil
 }
 
 // Apply implements explore.World.
@@ -172,6 +191,16 @@ func (t *terms) Apply(s step) error {
 		t.begins--
 		t.agents[at].out = &out
 		t.agents[at].begin(0)
+	case stRevoke:
+		t.revokes--
+		a := t.agents[at]
+		a.out = &out
+		s := a.steward
+		if s.now().Electorate.Former == nil { // the mistake
+			s.change(0).Electorate.Former = t.former(s)
+		}
+		s.revoke(0)
+		a.flush(0)
 	case stChange, stLeave:
 		a := t.agents[at]
 		a.out = &out
@@ -319,7 +348,7 @@ func (t *terms) AppendKey(dst []byte) []byte {
 			}
 		}
 		if s := a.steward; s != nil {
-			dst = fmt.Append(dst, "s", s.term, s.latest, s.durable, s.begun, s.electedIn, len(s.waiting))
+			dst = fmt.Append(dst, "s", s.term, s.latest, s.durable, s.begun, s.electedIn, s.revoked, len(s.waiting))
 			slices.SortFunc(s.wrote, func(a, b confirmation) int { return int(a.from - b.from) })
 			dst = fmt.Append(dst, s.wrote)
 			for _, l := range s.versions {
@@ -339,7 +368,7 @@ func (t *terms) AppendKey(dst []byte) []byte {
 			ledger(m.Ledger)
 		}
 	}
-	dst = fmt.Append(dst, t.begins, t.changes, t.leaves)
+	dst = fmt.Append(dst, t.begins, t.changes, t.leaves, t.revokes)
 	dst = fmt.Append(dst, t.at)
 	ledger(t.durable)
 	return dst
@@ -355,6 +384,10 @@ func TestTerms(t *testing.T) {
 		{termsSetting{hosts: 2, voters: 2, begin: 1, change: 1, withWitness: true}, false},
 		{termsSetting{hosts: 3, voters: 3, begin: 1, change: 1}, false},
 		{termsSetting{hosts: 3, voters: 2, begin: 1, leave: 1}, false},
+		{termsSetting{hosts: 2, voters: 2, begin: 1, leave: 1, revoke: 1, withWitness: true}, false},
+		{termsSetting{hosts: 2, voters: 2, begin: 1, change: 1, leave: 1, revoke: 1, withWitness: true}, true},
+		{termsSetting{hosts: 3, voters: 2, begin: 1, change: 1, leave: 1, revoke: 2}, true},
+		{termsSetting{hosts: 4, voters: 3, begin: 1, leave: 1, revoke: 1}, true},
 		{termsSetting{hosts: 2, voters: 2, begin: 3, change: 2}, true},
 		{termsSetting{hosts: 2, voters: 2, begin: 2, change: 2, withWitness: true}, true},
 		{termsSetting{hosts: 2, voters: 2, begin: 1, change: 1, leave: 1, withWitness: true}, true},
@@ -401,5 +434,51 @@ func TestTermsCanaries(t *testing.T) {
 			}
 			t.Log(err)
 		})
+	}
+}
+
+// A change of the electorate that has ended can't be taken back: those that decide alone by then
+// may have gone on. Chance is long in finding that.
+func TestRevokedLate(t *testing.T) {
+	for _, bug := range []termsBug{"", revokedLate} {
+		w := newTerms(termsSetting{hosts: 4, voters: 3, begin: 1, change: 1, leave: 1, revoke: 1, bug: bug})
+		var err error
+		do := func(s step) {
+			if err == nil {
+				err = w.Apply(s)
+			}
+		}
+		deliver := func(from, to int) {
+			link := from*w.parties + to
+			for range len(w.queues[link]) {
+				do(step{stDeliver, NoHost, link, 0})
+			}
+		}
+		for h := 1; h < 4; h++ {
+			deliver(0, h)
+			deliver(h, 0)
+		}
+		do(step{kind: stLeave}) // hosts 0, 2 and 3 are to vote in place of 0, 1 and 2
+		deliver(0, 2)
+		deliver(2, 0)
+		deliver(0, 2) // they do
+		deliver(0, 3)
+		do(step{kind: stBegin, agent: 2})
+		for range 2 {
+			deliver(2, 3)
+			deliver(3, 2)
+		}
+		if !w.agents[2].Leads() {
+			t.Fatal("host 2 doesn't lead")
+		}
+		if w.former(w.agents[0].steward) != nil {
+			do(step{kind: stRevoke})
+		}
+		do(step{kind: stChange})
+		deliver(0, 1)
+		deliver(1, 0)
+		if (err != nil) != (bug != "") {
+			t.Errorf("%q: %v", bug, err)
+		}
 	}
 }

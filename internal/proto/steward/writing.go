@@ -18,6 +18,9 @@ type writing struct {
 	// begun.
 	versions []*Ledger
 	wrote    []confirmation
+	// revoked is the number of the last version that was written with a change of the electorate
+	// and taken back with it: such versions are never durable.
+	revoked uint64
 	// electedIn is the number of the last version whose electorate differs from the one before.
 	electedIn uint64
 
@@ -72,6 +75,28 @@ func (w *writing) change(at proto.Time) *Ledger {
 	}
 	w.flushAt, w.review = min(w.flushAt, at), true
 	return w.draft
+}
+
+// revoke takes a change of the electorate back that isn't durable. That is safe at any time: a
+// quorum of a changing electorate has a quorum of the former voters in it, so a party that goes on
+// with the change, or has a lease under it, has a voter in common with those that write this.
+//
+// What has been written with the change isn't durable either. So that a witness isn't told of
+// content that only this steward has, the durable content comes first, with the former voters, and
+// the rest in a version behind it.
+func (w *writing) revoke(at proto.Time) {
+	rest := w.now().clone()
+	back := w.version(w.durable).clone()
+	back.Electorate = Electorate{Since: Version{w.term, w.latest + 1}, Voters: rest.Electorate.Former}
+	rest.Electorate = back.Electorate
+	w.revoked = w.latest
+	w.versions, w.latest, w.electedIn = append(w.versions, back), w.latest+1, w.latest+1
+	var then []Action
+	for _, x := range w.waiting {
+		then = append(then, x.action)
+	}
+	w.waiting, w.then = nil, append(then, w.then...)
+	w.draft, w.flushAt, w.review = rest, at, true
 }
 
 // after has an action carried out when all that has been changed so far is durable.
@@ -143,7 +168,7 @@ func (w *writing) confirmed(v Voter, number uint64) bool {
 func (w *writing) settle() bool {
 	for number := w.latest; !w.begun || number > w.durable; number-- {
 		witnesses := w.votes(number)
-		if w.version(number).Electorate.Quorum(func(v Voter) bool { return w.confirmed(v, number) && (witnesses || !v.Witness) }) {
+		if (number > w.revoked || number <= w.durable) && w.version(number).Electorate.Quorum(func(v Voter) bool { return w.confirmed(v, number) && (witnesses || !v.Witness) }) {
 			w.versions = w.versions[number-w.base():]
 			w.durable, w.begun, w.review = number, true, true
 			return true

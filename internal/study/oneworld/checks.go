@@ -19,6 +19,7 @@ type checks struct {
 	outcomes   []steward.Outcome
 	electorate steward.Electorate // the last that a quorum has written
 	written    []writing
+	drained    map[steward.Host]bool // hosts that were to leave when they were lost
 }
 
 // installed is a view that a process has installed.
@@ -34,7 +35,9 @@ type writing struct {
 	by         []steward.Host
 }
 
-func newChecks(w *world) checks { return checks{leaders: map[uint64]*host{}} }
+func newChecks(w *world) checks {
+	return checks{leaders: map[uint64]*host{}, drained: map[steward.Host]bool{}}
+}
 
 func (w *world) fail(format string, args ...any) {
 	if w.err == nil {
@@ -65,6 +68,13 @@ func (w *world) judged(id steward.Host, incarnation proto.Incarnation) {
 		if r.hostLease == incarnation && r.acts() {
 			w.fail("host %d.%d counts as lost, and %v may act there", id, incarnation, r)
 		}
+	}
+}
+
+// returns checks that a host which was to leave, and was lost, is still to leave when it is back.
+func (w *world) returns(by *host, id steward.Host) {
+	if l := by.agent.Ledger(); l != nil && w.drained[id] && l.Entry(id).State == steward.Up {
+		w.fail("host %d was to leave, and is up again", id)
 	}
 }
 

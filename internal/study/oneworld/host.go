@@ -181,11 +181,15 @@ func (h *host) carryOut(out []steward.Action) {
 		case steward.HostLost:
 			h.logf("host %d.%d is lost", a.Host, a.Incarnation)
 			w.judged(a.Host, a.Incarnation)
+			if l := h.agent.Ledger(); l != nil && l.Entry(a.Host).Leaves {
+				w.drained[a.Host] = true
+			}
 			if on := w.console.on; on != nil && on.id == a.Host {
 				w.consoleLost() // its user attaches another one
 			}
 		case steward.HostUp:
 			h.logf("host %d.%d is up", a.Host, a.Incarnation)
+			w.returns(h, a.Host)
 		case steward.Over:
 			h.logf("is over: %v %d", a.Outcome.Reason, a.Outcome.Code)
 			h.killAll()

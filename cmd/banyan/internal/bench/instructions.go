@@ -31,8 +31,10 @@ func instructionsCommand() *cobra.Command {
 the process waits for none of them: the count is a message's path through the library, and depends
 neither on the machine's load nor on its speed. The kernel's work in system calls isn't counted.
 
-Latency is one message sent and one received. Rows with replicas are Banyan's only: a process
-that is ahead of the other replicas of its rank keeps what it sends for them, one behind needn't.
+Latency is one message sent and one received. Stream is a window of 64 messages and an answer: rank 0
+starts all sends, rank 1 all receives, and each waits for all of them. Rows with replicas are Banyan's
+only: a process that is ahead of the other replicas of its rank keeps what it sends for them, one
+behind needn't.
 
 With --profile NAME the functions of that library are listed instead, for each row, those with
 the most instructions first; with --path, in the order in which they ran.
@@ -45,7 +47,7 @@ It needs linux on amd64, and the permission to trace processes.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.kinds, "kind", nil, "kinds of operations: latency, barrier, bcast, allreduce, alltoall (default all)")
+	flags.StringSliceVar(&f.kinds, "kind", nil, "kinds of operations: latency, stream, barrier, bcast, allreduce, alltoall, vector, indexed, struct, posted, unexpected (default all)")
 	flags.StringVar(&f.profile, "profile", "", "list the functions of this library: banyan, openmpi or mpich")
 	flags.BoolVar(&f.path, "path", false, "list them in the order in which they ran")
 	cli.FormatFlag(flags, &f.format)
@@ -82,7 +84,7 @@ func (f *instructionsFlags) run(cmd *cobra.Command) error {
 	}
 	for _, kind := range f.kinds {
 		if !slices.ContainsFunc(rows, func(r counted) bool { return r.Kind == kind }) {
-			return fmt.Errorf("--kind %q: there are latency, barrier, bcast, allreduce and alltoall", kind)
+			return fmt.Errorf("--kind %q: there are latency, stream, barrier, bcast, allreduce, alltoall, vector, indexed, struct, posted and unexpected", kind)
 		}
 	}
 	shop, err := openWorkshop()
@@ -113,6 +115,12 @@ func (f *instructionsFlags) run(cmd *cobra.Command) error {
 	for i := range rows {
 		for l := range b.Libraries {
 			c, ok, err := instructions.Of(ctx, b, l, rows[i].Row)
+			// What another library takes is there to compare with: the rest is of use without it.
+			if err != nil && ctx.Err() == nil && f.profile == "" && b.Libraries[l].Name != "banyan" {
+				progress.Clear()
+				fmt.Fprintf(cmd.ErrOrStderr(), "banyan: %v: its place in the table stays empty\n", err)
+				ok, err = false, nil
+			}
 			if err != nil {
 				return unmeasured(ctx, err)
 			}

@@ -18,6 +18,7 @@ type messagesFlags struct {
 	transports []string
 	replicas   []int
 	rounds     int
+	operations int
 	format     table.Format
 }
 
@@ -44,6 +45,7 @@ Processes beyond the machine's cores share them: compare ratios rather than figu
 	flags.StringSliceVar(&f.transports, "transport", []string{launcher.TransportSHM, launcher.TransportTCP, bench.LocalTransport}, "transports to measure: shm, tcp, encrypted (tcp with --encrypt=tcp), inproc")
 	flags.IntSliceVar(&f.replicas, "replicas", []int{1, 2}, "numbers of replicas to measure")
 	cli.CountFlag(flags, &f.rounds, "rounds", 10, "rounds")
+	cli.CountFlag(flags, &f.operations, "operations", bench.DefaultOperations, "how often a job repeats small messages; it repeats larger ones less often")
 	cli.FormatFlag(flags, &f.format)
 	return cmd
 }
@@ -68,7 +70,7 @@ func (f *messagesFlags) run(out io.Writer) error {
 		return err
 	}
 	progress := cli.NewLongProgress(f.rounds, "rounds")
-	rows, err := bench.Run(settings, f.rounds, bench.Jobs{Worker: []string{self, "bench", messagesRole}}.Run, progress.Set)
+	rows, err := bench.Run(settings, f.rounds, bench.Jobs{Worker: []string{self, "bench", messagesRole}, Operations: f.operations}.Run, progress.Set)
 	progress.Clear()
 	if err != nil {
 		return cli.Failed(err)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -83,16 +82,11 @@ func (f *startupFlags) run(cmd *cobra.Command) error {
 	defer shop.close()
 	var libraries []peers.Library
 	programs := make(map[string]string)
-	known := peers.Libraries(shop.bin)
-	for _, name := range f.only {
-		if !slices.ContainsFunc(known, func(l peers.Library) bool { return l.Name == name }) {
-			return fmt.Errorf("--library %s: there are banyan, openmpi and mpich", name)
-		}
+	known, err := chosen(peers.Libraries(shop.bin), f.only)
+	if err != nil {
+		return err
 	}
 	for _, l := range known {
-		if len(f.only) > 0 && !slices.Contains(f.only, l.Name) {
-			continue
-		}
 		if _, err := exec.LookPath(l.CC); err != nil {
 			if err := shop.lacks(l.Name, false); err != nil {
 				return err

@@ -39,7 +39,9 @@ read. It never stands in an argument or in the environment.
 
 With --join it waits until the launcher is there, and takes the place of an agent of its number
 when that one is lost. It tells the launcher its host's name and what else fails with the host
-(--rack, --zone), so that replicas of a rank are kept apart.
+(--rack, --zone), so that replicas of a rank are kept apart. Name further hosts of the job, or a
+name that stands for all of them: if the first launcher is lost the next one is on one of them, at
+the same port, and an agent that comes then finds it there.
 
 If the connection breaks the agent connects again. If it can't for as long as its lease
 (5 s), it kills all processes of the job on this host, and ends. SIGINT, SIGTERM and SIGHUP
@@ -52,6 +54,7 @@ line is wrong.`
 const agentExample = `  banyan agent --connect node0:40123 --number 3 < job.key
   banyan agent --connect 10.0.0.1:40123,192.168.7.1:40123 --number 3 --key-file job.key
   banyan agent --join job-0.job:7777 --key-file /etc/banyan/key   # in a Kubernetes Indexed Job
+  banyan agent --join job-0.job:7777,job:7777 --key-file /etc/banyan/key   # … or any of its pods
   banyan agent --join job-0.job:7777 --number 3 --name h3 --zone east --slots 8 < job.key`
 
 // joinLimit is how long an agent with --join waits for its launcher.
@@ -88,7 +91,7 @@ func AgentCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c.Charge = parent.Charge
+			c.Charge, c.Sweep = parent.Charge, parent.Sweep
 			if c.Extend, err = obeyLease(); err != nil {
 				return cli.Failed(err)
 			}
@@ -98,7 +101,7 @@ func AgentCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.connect, "connect", "", "connect to the launcher at `HOST:PORT`, or at the first of several that answers")
-	flags.StringVar(&f.join, "join", "", fmt.Sprintf("as --connect, but wait for the launcher at `HOST:PORT` for %v: it may start later", joinLimit))
+	flags.StringVar(&f.join, "join", "", fmt.Sprintf("as --connect, but wait for the launcher at `HOST:PORT`, or another one, for %v: it may start later", joinLimit))
 	flags.IntVar(&f.number, "number", 0, "the agent's number `K`, from 0 on, by which the launcher knows it (default $"+completionIndex+")")
 	flags.StringVar(&f.keyFile, "key-file", "", "read the job's key from `FILE` in place of stdin")
 	flags.DurationVar(&f.wait, "wait", 0, fmt.Sprintf("wait for the launcher up to a `TIME`, such as 90s (default %v, or %v with --join)", remote.DefaultLimit, joinLimit))
@@ -192,7 +195,12 @@ func (f *agentFlags) serve(ctx context.Context, c remote.Config, leave func(succ
 		return cli.Failedf("the agent can't begin: %w", err)
 	}
 	c.Agent = described{local, f.host}
-	peers := succession.NewMember(c.Key, c.Extend, leave)
+	port := 0
+	if f.join != "" { // agents that come later look at the same port
+		_, text, _ := net.SplitHostPort(c.Addresses[0])
+		port, _ = net.LookupPort("tcp", text)
+	}
+	peers := succession.NewMember(c.Key, c.Extend, leave, port)
 	defer peers.Close()
 	c.Peers = peers
 	if err := remote.Serve(ctx, c); err != nil {

@@ -65,6 +65,7 @@ type checkFlags struct {
 	format    string
 
 	programs []launcher.Part
+	parts    []*partFlags
 	input    []byte
 }
 
@@ -85,6 +86,7 @@ func CheckCommand() *cobra.Command {
 			case err != nil:
 				return err
 			}
+			remark(f.parts)
 			return f.run(cmd.OutOrStdout())
 		},
 	}
@@ -105,11 +107,10 @@ func CheckCommand() *cobra.Command {
 
 func (f *checkFlags) parse(cmd *cobra.Command, args []string) (err error) {
 	flags := cmd.Flags()
-	var all []*partFlags
-	if f.programs, all, err = f.part.parseAll(flags, args); err != nil {
+	if f.programs, f.parts, err = f.part.parseAll(flags, args); err != nil {
 		return err
 	}
-	if err := hereOnly(f.programs, all); err != nil {
+	if err := hereOnly(f.programs, f.parts); err != nil {
 		return err
 	}
 	if help, err := flags.GetBool("help"); err == nil && help {

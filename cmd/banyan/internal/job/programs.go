@@ -25,6 +25,7 @@ type partFlags struct {
 
 	list      hosts.List // nil: none are given
 	ranksSaid bool
+	remarks   []string // about flags that have no meaning here
 }
 
 func (f *partFlags) add(flags *pflag.FlagSet) {
@@ -48,9 +49,7 @@ func (f *partFlags) parse(flags *pflag.FlagSet, args []string) (launcher.Part, e
 	if err := flags.Parse(modern); err != nil {
 		return launcher.Part{}, err
 	}
-	for _, r := range remarks {
-		fmt.Fprintln(os.Stderr, "banyan:", r)
-	}
+	f.remarks = remarks
 	part := launcher.Part{Ranks: f.ranks, Dir: f.wdir, Env: withLibrary(os.Environ())}
 	if rest := flags.Args(); len(rest) > 0 {
 		part.Program, part.Args = rest[0], rest[1:]
@@ -88,6 +87,15 @@ func (f *partFlags) parseAll(flags *pflag.FlagSet, args []string) (parts []launc
 		parts, all = append(parts, x), append(all, part)
 	}
 	return parts, all, nil
+}
+
+// remark tells the user what was left out of the command line.
+func remark(all []*partFlags) {
+	for _, f := range all {
+		for _, r := range f.remarks {
+			fmt.Fprintln(os.Stderr, "banyan:", r)
+		}
+	}
 }
 
 // ranksOf counts the ranks of all programs.

@@ -131,14 +131,23 @@ type runFlags struct {
 	faults              string
 	report              string
 	timeout             string
-	outputs             files             // that are open
-	will                *succession.Will  // nil: the job ends with this process
-	owner               *succession.Owner // nil: nobody goes on
-	ends                []func()          // are called at last, the last one first
+	outputs             files                     // that are open
+	parts               []*partFlags              // of all programs
+	other               func(args []string) error // runs all but jobs of this machine; nil: this command does
+	will                *succession.Will          // nil: the job ends with this process
+	owner               *succession.Owner         // nil: nobody goes on
+	ends                []func()                  // are called at last, the last one first
 }
 
 // RunCommand returns banyan run.
 func RunCommand() *cobra.Command { return new(runFlags).command() }
+
+// LocalCommand returns banyan run for jobs of this machine that end with the command. With the
+// arguments of any other job, and with a call for help, it calls other.
+func LocalCommand(other func(args []string) error) *cobra.Command {
+	f := &runFlags{other: other}
+	return f.command()
+}
 
 // command makes the command that reads these flags.
 func (f *runFlags) command() *cobra.Command {
@@ -152,14 +161,22 @@ func (f *runFlags) command() *cobra.Command {
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch err := f.parse(cmd, args); {
+		case errors.Is(err, pflag.ErrHelp) && f.other != nil:
+			return f.other(args)
 		case errors.Is(err, pflag.ErrHelp):
 			return cmd.Help()
 		case err != nil:
 			return err
 		}
-		if apart, err := f.show.apart(); err != nil {
+		apart, err := f.show.apart()
+		if err != nil {
 			return err
-		} else if apart {
+		}
+		if f.other != nil && (apart || !f.hosts.alone()) {
+			return f.other(args)
+		}
+		remark(f.parts)
+		if apart {
 			return f.show.launch(f.config.Program, args)
 		}
 		if f.hosts.witness != "" || f.hosts.witnessDir != "" {
@@ -210,6 +227,7 @@ func (f *runFlags) parse(cmd *cobra.Command, args []string) error {
 	if help, err := cmd.Flags().GetBool("help"); err == nil && help {
 		return pflag.ErrHelp
 	}
+	f.parts = all
 	if err := f.hosts.find(all); err != nil {
 		return err
 	}

@@ -43,10 +43,10 @@ func StartAgentCommand() *cobra.Command {
 			ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
 			defer stop()
 			peers := func(key secure.Key) (remote.Peers, func()) {
-				m := succession.NewMember(key, extend, leaving(parent))
+				m := succession.NewMember(key, extend, leaving(parent), 0)
 				return m, m.Close
 			}
-			if err := starter.Follow(ctx, os.Stdin, os.Stdout, remote.Config{Charge: parent.Charge, Extend: extend}, parent.Sweep, peers); err != nil {
+			if err := starter.Follow(ctx, os.Stdin, os.Stdout, remote.Config{Charge: parent.Charge, Sweep: parent.Sweep, Extend: extend}, parent.Sweep, peers); err != nil {
 				return cli.Exit(1, err)
 			}
 			return nil

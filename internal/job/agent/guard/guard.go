@@ -97,8 +97,10 @@ func (g *guard) run() (code int, err error) {
 	reapRest()
 	close(certain)
 	giving.Wait()
-	if g.left != "" {
-		stage.RemoveLeft(g.left) // what remains the next job of this user removes
+	for _, dir := range g.left { // what remains of staged files the next job of this user removes
+		if stage.RemoveLeft(dir) != nil {
+			remote.RemoveTraces(dir)
+		}
 	}
 	if status.Signaled() {
 		return 1, errors.New("the agent has died with its processes: " + how)
@@ -124,8 +126,8 @@ func start(charges *os.File) (pid int, err error) {
 type guard struct {
 	testimony remote.Testimony // the last that it was charged with
 	charged   bool
-	over      bool   // the agent ends in order
-	left      string // a directory that is to be removed when the agent has died; empty: none
+	over      bool     // the agent ends in order
+	left      []string // directories that are to be removed when the agent has died
 	parting   string
 }
 
@@ -148,7 +150,7 @@ func (g *guard) listen(from io.Reader) {
 			if err != nil {
 				return
 			}
-			g.left = path
+			g.left = append(g.left, path)
 		case leave:
 			text, err := readText(from)
 			if err != nil {
@@ -241,8 +243,8 @@ func Inside() (*Agent, bool) {
 // an earlier one.
 func (a *Agent) Charge(t remote.Testimony) { a.say(append([]byte{charged}, t.Line()...)) }
 
-// Sweep tells the guard to remove a directory of staged files (package stage) when the agent has
-// died. A later one takes the place of an earlier one.
+// Sweep tells the guard to remove a directory of staged files (package stage) or of traces when the
+// agent has died.
 func (a *Agent) Sweep(dir string) { a.sayText(sweep, dir) }
 
 // Leave tells the guard what Run is to return as left when the agent has ended, in order or not. A

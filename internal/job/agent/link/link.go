@@ -90,6 +90,18 @@ func (l *Link) End(err error) {
 	l.work.Broadcast()
 }
 
+// Holds says whether the other side may still need something of the streams that is says.
+func (l *Link) Holds(is func(wire.Stream) bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id := range l.outs {
+		if is(id) {
+			return true
+		}
+	}
+	return false
+}
+
 // Forget forgets the streams of an id, of which nothing is expected any more.
 func (l *Link) Forget(id wire.Stream) {
 	l.mu.Lock()

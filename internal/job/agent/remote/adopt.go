@@ -45,6 +45,9 @@ func (r *Remote) adopt(x *wire.Standing) *process {
 	}
 	p.stdout = &output{In: r.link.InFrom(p.key.stream(wire.Stdout), x.Outputs[0], x.Over[0]), p: p, channel: wire.Stdout}
 	p.stderr = &output{In: r.link.InFrom(p.key.stream(wire.Stderr), x.Outputs[1], x.Over[1]), p: p, channel: wire.Stderr}
+	if x.Trace {
+		p.newTrace()
+	}
 	r.finish(p)
 	return p
 }

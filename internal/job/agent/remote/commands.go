@@ -112,6 +112,9 @@ func (s *server) start(m wire.Message) {
 	specs, err := m.Start.Unpack()
 	var procs []agent.Process
 	if err == nil {
+		err = s.record(specs)
+	}
+	if err == nil {
 		procs, err = s.local.Start(specs)
 	}
 	var failed *agent.StartError

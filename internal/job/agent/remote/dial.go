@@ -33,6 +33,7 @@ type dialler struct {
 	key       secure.Key
 	number    int
 	build     string
+	lookup    func(ctx context.Context, host string) ([]string, error) // for tests; nil: the resolver
 }
 
 // connection is a connection whose launcher has said welcome.
@@ -100,10 +101,11 @@ func (d *dialler) attempt(ctx context.Context, addresses []string, changed <-cha
 		case <-ctx.Done():
 		}
 	}()
+	addresses, unknown := d.resolve(ctx, addresses)
 	var (
 		all  sync.WaitGroup
 		mu   sync.Mutex // only one address gets a hello at a time: several may be the launcher's
-		errs = make([]error, len(addresses))
+		errs = append(make([]error, len(addresses)), unknown...)
 	)
 	for i, address := range addresses {
 		all.Go(func() {
@@ -132,6 +134,34 @@ func (d *dialler) attempt(ctx context.Context, addresses []string, changed <-cha
 		return c, nil, true
 	}
 	return nil, oneLine(errs), final || strange(errs)
+}
+
+// mostOfName bounds how many addresses of a name an attempt tries. The next one tries others.
+const mostOfName = 32
+
+// resolve finds the addresses of names. A name may stand for many hosts, such as all pods of a
+// job, of which one has the launcher.
+func (d *dialler) resolve(ctx context.Context, names []string) (addresses []string, errs []error) {
+	lookup := d.lookup
+	if lookup == nil {
+		lookup = net.DefaultResolver.LookupHost
+	}
+	for _, name := range names {
+		host, port, err := net.SplitHostPort(name)
+		if err != nil || net.ParseIP(host) != nil {
+			addresses = append(addresses, name)
+			continue
+		}
+		all, err := lookup(ctx, host)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+		}
+		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		for _, ip := range all[:min(len(all), mostOfName)] {
+			addresses = append(addresses, net.JoinHostPort(ip, port))
+		}
+	}
+	return addresses, errs
 }
 
 // strange says whether every address has an answer, and none of them is a launcher of this job.

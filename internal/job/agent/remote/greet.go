@@ -88,6 +88,7 @@ func (l *Listener) admit(number int, hello wire.Greeting) (r *Remote, why string
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r = l.agents[number]
+	known, has := l.known[number]
 	switch {
 	case l.closed:
 		return nil, "the launcher has ended", false
@@ -95,6 +96,8 @@ func (l *Listener) admit(number int, hello wire.Greeting) (r *Remote, why string
 		return r, "", false
 	case hello.Request.Has != 0 && !l.options.Adopt:
 		return nil, "this launcher doesn't know it", false
+	case has && known != hello.Instance && r == nil:
+		return nil, "there was an agent of this number already, and it isn't known to be lost", true
 	case r != nil && r.Reason() == "" && r.link.Err() == nil:
 		// If that one is dead it is known when its lease is over.
 		return nil, fmt.Sprintf("there is an agent of this number already, on %s, and it isn't lost", r.host.Name), true

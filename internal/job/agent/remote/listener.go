@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"strings"
 	"sync"
@@ -27,12 +28,14 @@ type Options struct {
 	// host is lost when Remote.Lose says so, or its agent says that its processes are dead.
 	Verdicts bool
 	// Known are the instances of agents that an earlier launcher had, by number: their parents may
-	// say that they are dead before they have come.
+	// say that they are dead before they have come. No other agent of the number may come before
+	// that, or Vacate.
 	Known map[int]uint64
 	// Note, if given, is told in one line why a connection was refused. Several goroutines
 	// may call it.
 	Note  func(text string)
 	build string        // for tests; empty: this program's
+	boot  string        // for tests; empty: this kernel's boot id
 	rest  time.Duration // for tests; 0: restLimit
 }
 
@@ -49,6 +52,7 @@ type Listener struct {
 	changed  chan struct{} // closed and made anew when an agent has come or was refused
 	agents   map[int]*Remote
 	expected map[*Remote]bool // Expect has returned it
+	known    map[int]uint64   // Options.Known, without those that are known to be dead
 	dead     map[int]string   // those of Known that are dead
 	refused  map[int]string   // why an agent was refused last; -1: one of unknown number
 	noted    int              // notes of connections of unknown number
@@ -68,6 +72,7 @@ func Listen(address string, key secure.Key, o Options) (*Listener, error) {
 // ListenOn is Listen with a socket that is open.
 func ListenOn(socket net.Listener, key secure.Key, o Options) *Listener {
 	o.Term, o.Lease, o.build = max(o.Term, 1), cmp.Or(o.Lease, DefaultLease), buildOr(o.build)
+	o.boot = cmp.Or(o.boot, bootID())
 	if o.Note == nil {
 		o.Note = func(string) {}
 	}
@@ -75,7 +80,7 @@ func ListenOn(socket net.Listener, key secure.Key, o Options) *Listener {
 	l := &Listener{
 		key: key, options: o, instance: newInstance(), socket: socket, cancel: cancel, served: make(chan struct{}),
 		changed: make(chan struct{}), agents: make(map[int]*Remote), expected: make(map[*Remote]bool), refused: make(map[int]string),
-		dead: make(map[int]string),
+		known: maps.Clone(o.Known), dead: make(map[int]string),
 	}
 	go func() {
 		defer close(l.served)
@@ -155,6 +160,15 @@ func (l *Listener) Next(ctx context.Context) (*Remote, error) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
+	}
+}
+
+// Vacate says that an agent of Known is dead: another one of its number may come.
+func (l *Listener) Vacate(number int, instance uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known[number] == instance {
+		delete(l.known, number)
 	}
 }
 

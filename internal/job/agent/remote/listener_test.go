@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"strings"
@@ -236,6 +237,64 @@ func TestAgentWaits(t *testing.T) {
 	l.Close()
 	if err := <-served; err != nil {
 		t.Error(err)
+	}
+}
+
+// A name stands for many hosts, of which one has the launcher. Others refuse connections, or take
+// them and say nothing.
+func TestNameOfManyHosts(t *testing.T) {
+	k := secure.NewKey()
+	l, err := Listen("127.0.0.4:0", k, Options{})
+	if err != nil {
+		t.Skip("no such address: ", err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addresses()[0])
+	silent, err := net.Listen("tcp", "127.0.0.3:"+port)
+	if err != nil {
+		t.Skip("the port was taken: ", err)
+	}
+	defer silent.Close()
+	lookup := func(_ context.Context, host string) ([]string, error) {
+		if host != "job" {
+			return nil, errors.New("no such host")
+		}
+		return []string{"127.0.0.2", "127.0.0.3", "127.0.0.4"}, nil
+	}
+	served := make(chan error, 1)
+	go func() {
+		served <- Serve(soon(t), Config{Addresses: []string{"console-0.job:" + port, "job:" + port}, Key: k, Agent: newFake("h"), lookup: lookup})
+	}()
+	if _, err := l.Expect(soon(t), 0); err != nil {
+		t.Error(err)
+	}
+	l.Close()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
+
+// A launcher that takes over waits for the agents that the one before had. Another agent of such a
+// number may come when that one is known to be dead.
+func TestVacate(t *testing.T) {
+	var n notes
+	k := secure.NewKey()
+	l, err := Listen("127.0.0.1:0", k, Options{Term: 2, Adopt: true, Verdicts: true, Known: map[int]uint64{1: 77}, Note: n.take})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go Serve(soon(t), Config{Addresses: l.Addresses(), Number: 1, Key: k, Agent: newFake("new")})
+	until(t, "it is refused", func() bool { return strings.Contains(n.all(), "isn't known to be lost") })
+	l.Vacate(1, 76)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if r, err := l.Next(ctx); err == nil {
+		t.Fatalf("agent %d has come in place of another one", r.Number())
+	}
+	l.Vacate(1, 77)
+	if r, err := l.Next(soon(t)); err != nil || r.Host().Name != "new" || !r.New() {
+		t.Error(r, err)
 	}
 }
 

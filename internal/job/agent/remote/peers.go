@@ -17,8 +17,9 @@ type Peers interface {
 	// Open opens the agent to others.
 	Open() (wire.Ports, error)
 	// Begin takes part, as the launcher's words say. joined is called once, with the lease that
-	// counts from then on.
-	Begin(words []byte, joined func(Lease)) error
+	// counts from then on. holds says whether a process runs there, or the agent has output that
+	// the launcher hasn't released.
+	Begin(words []byte, joined func(Lease), holds func() bool) error
 	// Meet takes the launcher's words about others.
 	Meet(words []byte)
 	// Next tells of launchers, once the agent has joined.
@@ -91,10 +92,20 @@ func (s *server) begin(m wire.Message) {
 	if s.peers == nil {
 		return
 	}
-	if err := s.peers.Begin(m.Words, s.join); err != nil {
+	if err := s.peers.Begin(m.Words, s.join, s.holds); err != nil {
 		s.over(err)
 	}
 }
+
+// holds says whether this agent has something that others may need.
+func (s *server) holds() bool {
+	s.mu.Lock()
+	living := s.living
+	s.mu.Unlock()
+	return living > 0 || s.link.Holds(func(id wire.Stream) bool { return isOutput(id) || id.Channel == wire.Trace })
+}
+
+func isOutput(id wire.Stream) bool { return id.Channel == wire.Stdout || id.Channel == wire.Stderr }
 
 // join has the lease count that voters have granted.
 func (s *server) join(l Lease) {

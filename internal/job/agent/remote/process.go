@@ -21,6 +21,7 @@ type process struct {
 	pid            int
 	stdin          *link.Out // nil without input
 	stdout, stderr *output
+	record         *link.In // nil: it records nothing
 	pmi            link.Duplex
 	lifeline       *control.Conn
 	exited         chan struct{} // closed when end is known
@@ -43,6 +44,9 @@ func (r *Remote) newProcess(s agent.Spec) *process {
 		p.stdin = r.link.Out(p.key.stream(wire.Stdin), true)
 	}
 	p.stdout, p.stderr = p.output(wire.Stdout), p.output(wire.Stderr)
+	if s.Trace != nil {
+		p.newTrace()
+	}
 	r.finish(p)
 	return p
 }
@@ -65,7 +69,7 @@ func (p *process) discard() {
 	p.r.mu.Lock()
 	delete(p.r.procs, p.key)
 	p.r.mu.Unlock()
-	for c := wire.Lifeline; c <= wire.Stderr; c++ {
+	for c := wire.Lifeline; c <= wire.Trace; c++ {
 		p.r.link.Forget(p.key.stream(c))
 	}
 }

@@ -5,22 +5,24 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 
 	"banyan/internal/job/agent/link"
 )
 
-// relay stands between a process and the launcher's server of PMI. A process asks, and waits for
-// the answer. So that another launcher can take over between the two, the relay passes on lines,
-// keeps the question that isn't answered, and repeats what the process has put.
+// relay stands between a process and the launcher's server of PMI. A process asks, perhaps several
+// questions at once, and waits for the answers. So that another launcher can take over between the
+// two, the relay passes on lines, keeps the questions that aren't answered, and repeats what the
+// process has put.
 type relay struct {
 	process io.ReadWriteCloser
 
 	mu       sync.Mutex
 	to       link.Duplex
 	began    int      // which launcher it is
-	puts     [][]byte // all that the process has put, with their answers
-	pending  []byte   // a question that isn't answered; nil: none
+	puts     [][]byte // all that the process has put, and was answered
+	pending  [][]byte // the questions that aren't answered, in their order
 	barriers int      // how many it has left
 	closed   bool
 }
@@ -28,6 +30,7 @@ type relay struct {
 var (
 	put     = []byte("cmd=put ")
 	barrier = []byte("cmd=barrier_in")
+	abort   = []byte("cmd=abort")
 )
 
 func newRelay(process io.ReadWriteCloser) *relay { return &relay{process: process} }
@@ -42,17 +45,10 @@ func (r *relay) begin(to link.Duplex) {
 		to.Close()
 		return
 	}
-	again := len(r.puts)
-	if r.pending != nil && bytes.HasPrefix(r.pending, put) {
-		again-- // it is pending, and comes last
-	}
-	for _, line := range r.puts[:again] {
+	for _, line := range slices.Concat(r.puts, r.pending) {
 		to.Write(line)
 	}
-	if r.pending != nil {
-		to.Write(r.pending)
-	}
-	go r.answer(r.began, again, to.In)
+	go r.answer(r.began, len(r.puts), to.In)
 }
 
 // run passes on the process's questions.
@@ -62,10 +58,7 @@ func (r *relay) run() {
 		line, err := from.ReadBytes('\n')
 		if len(line) > 0 {
 			r.mu.Lock()
-			r.pending = line
-			if bytes.HasPrefix(line, put) {
-				r.puts = append(r.puts, line)
-			}
+			r.pending = append(r.pending, line)
 			to := r.to
 			r.mu.Unlock()
 			to.Write(line)
@@ -92,10 +85,7 @@ func (r *relay) answer(began, again int, from *link.In) {
 		case err == nil && again > 0:
 			again--
 		case err == nil:
-			if bytes.HasPrefix(r.pending, barrier) {
-				r.barriers++
-			}
-			r.pending = nil
+			r.answered()
 			answer = line
 		default:
 			r.process.Close()
@@ -105,6 +95,25 @@ func (r *relay) answer(began, again int, from *link.In) {
 		if err != nil || !current {
 			return
 		}
+	}
+}
+
+// answered notes that the first question that wasn't answered is. An abort before it has no answer.
+// The lock is held.
+func (r *relay) answered() {
+	for len(r.pending) > 0 && bytes.HasPrefix(r.pending[0], abort) {
+		r.pending = r.pending[1:]
+	}
+	if len(r.pending) == 0 {
+		return
+	}
+	question := r.pending[0]
+	r.pending = r.pending[1:]
+	switch {
+	case bytes.HasPrefix(question, put):
+		r.puts = append(r.puts, question)
+	case bytes.HasPrefix(question, barrier):
+		r.barriers++
 	}
 }
 

@@ -33,6 +33,8 @@ type Remote struct {
 	number   int
 	instance uint64
 	host     agent.Host
+	boot     string // id of this side's kernel
+	fresh    bool   // it had no launcher before
 	term     uint64
 	length   time.Duration // of its lease
 	link     *link.Link
@@ -71,7 +73,7 @@ func (k key) stream(c wire.Channel) wire.Stream {
 func newRemote(number int, hello wire.Greeting, o Options) *Remote {
 	leased := o.Verdicts && hello.Request.Has != 0 // it has its lease from others, unless it is new
 	r := &Remote{
-		number: number, instance: hello.Instance, host: hello.Host, term: o.Term, length: o.Lease,
+		number: number, instance: hello.Instance, host: hello.Host, boot: o.boot, fresh: hello.Request.Has == 0, term: o.Term, length: o.Lease,
 		begun: leased, joined: leased, standing: make(chan []wire.Standing, 1), lost: make(chan struct{}), ended: make(chan struct{}),
 		granter: lease.NewGranter(deadline.Now(), proto.Time(o.Lease)),
 		answers: make(map[uint64]chan wire.Message), procs: make(map[key]*process),
@@ -87,6 +89,9 @@ func newRemote(number int, hello wire.Greeting, o Options) *Remote {
 
 // Number is the agent's number.
 func (r *Remote) Number() int { return r.number }
+
+// New says that the agent had no launcher before this one.
+func (r *Remote) New() bool { return r.fresh }
 
 // Host implements agent.Agent.
 func (r *Remote) Host() agent.Host { return r.host }
@@ -136,21 +141,6 @@ func (r *Remote) heard(f *wire.Frame) {
 	if g, ok := r.request(f.Ask); ok {
 		r.link.Urge(wire.Frame{Kind: wire.Grant, Grant: g})
 	}
-}
-
-// when is a time of the agent's clock by ours. The quickest of the last requests tells best how
-// the clocks differ.
-func (r *Remote) when(at proto.Time) time.Time {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := deadline.Now()
-	here := now
-	for i, d := range r.delays {
-		if i == 0 || at+d < here {
-			here = at + d
-		}
-	}
-	return time.Now().Add(-time.Duration(max(0, now-here)))
 }
 
 // watch waits until all leases are over.
@@ -342,7 +332,7 @@ func (r *Remote) Start(specs []agent.Spec) ([]agent.Process, error) {
 	for i, s := range specs {
 		started[i] = r.newProcess(s)
 	}
-	answer, err := r.await(wire.Message{Type: wire.Start, Start: wire.Pack(specs)})
+	answer, err := r.await(wire.Message{Type: wire.Start, Start: wire.Pack(r.recorded(specs))})
 	switch {
 	case err != nil:
 	case answer.Type == wire.Failed && answer.Errno != 0:

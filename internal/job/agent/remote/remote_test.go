@@ -244,7 +244,7 @@ func TestGone(t *testing.T) {
 // afterwards the launcher holds them for dead. A broken connection alone is no death.
 func TestLeaseEnds(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Options{Lease: time.Second})
+	r := newRig(t, Options{Lease: 3 * time.Second}) // whose margin bears 0.6 s without a core
 	p := r.start(agent.Spec{Proc: 2})[0]
 	go p.Listen(func(control.Message) {})
 	r.fake.process(key{2, 0}).stdout.Write([]byte("last words"))

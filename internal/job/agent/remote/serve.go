@@ -51,6 +51,9 @@ type Config struct {
 	// Charge, if given, is told what the agent's parent is to say when the agent has died without
 	// having said so. A later call takes the place of an earlier one.
 	Charge func(Testimony)
+	// Sweep, if given, is told a directory that the agent's parent is to remove, by RemoveTraces,
+	// when the agent has died.
+	Sweep func(dir string)
 	// Extend, if given, is told when the lease ends, by CLOCK_BOOTTIME, and each time that it ends
 	// later. At that time this process must be killed, and its processes with it, if it is
 	// stopped: if it runs, it has ended a little earlier by itself.
@@ -65,6 +68,8 @@ type Config struct {
 	// are theirs.
 	Peers Peers
 	build string // for tests; empty: this program's
+	// lookup finds the addresses of names, for tests; nil: the resolver does.
+	lookup func(ctx context.Context, host string) ([]string, error)
 }
 
 // Successor is a launcher that takes over.
@@ -91,6 +96,7 @@ type server struct {
 	over     context.CancelCauseFunc
 	peers    Peers // nil: there are none
 	dialler  *dialler
+	traces   traces
 	starts   sync.RWMutex // held by each start that is under way
 
 	mu     sync.Mutex
@@ -113,7 +119,9 @@ func Serve(ctx context.Context, c Config) error {
 	s := &server{
 		lease: c.Lease, peers: c.Peers, local: c.Agent, number: c.Number, instance: newInstance(), procs: make(map[key]*served), drains: make(map[uint64]chan struct{}),
 	}
-	d := &dialler{addresses: c.Addresses, changed: make(chan struct{}), key: c.Key, number: c.Number, build: buildOr(c.build)}
+	s.traces.sweep = c.Sweep
+	defer s.traces.remove()
+	d := &dialler{addresses: c.Addresses, changed: make(chan struct{}), key: c.Key, number: c.Number, build: buildOr(c.build), lookup: c.lookup}
 	s.dialler = d
 	if c.Next != nil {
 		d.follow()

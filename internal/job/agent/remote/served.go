@@ -20,6 +20,7 @@ type served struct {
 	agent.Process
 	key            key
 	stdout, stderr *link.Out
+	trace          string // the directory of its trace; empty: none
 	relay          *relay
 	speaker        atomic.Int64 // -1: nobody has asked for debuggers
 	told           news         // the patrol's
@@ -47,6 +48,9 @@ func (s *server) take(proc agent.Process, spec agent.Spec) {
 	k := key{spec.Proc, spec.Incarnation}
 	p := &served{Process: proc, key: k, relay: newRelay(proc.PMI())}
 	p.speaker.Store(-1)
+	if spec.Trace != nil {
+		p.trace = spec.Trace.Dir
+	}
 	p.stdout, p.stderr = s.link.Out(k.stream(wire.Stdout), true), s.link.Out(k.stream(wire.Stderr), true)
 	p.mu.Lock()
 	s.connectTo(p, 0)
@@ -84,6 +88,9 @@ func (s *server) connectTo(p *served, stdin uint64) {
 	p.lifeline = s.link.Duplex(p.key.stream(wire.Lifeline), true)
 	go tell(p, control.NewConn(p.lifeline))
 	p.relay.begin(s.link.Duplex(p.key.stream(wire.PMI), true))
+	if p.trace != "" {
+		go p.passTrace(s.link.Out(p.key.stream(wire.Trace), true))
+	}
 	if p.Stdin() == nil || p.deaf {
 		return
 	}

@@ -49,7 +49,7 @@ func (s *server) restart(welcome wire.Greeting) {
 	defer s.mu.Unlock()
 	s.launcher, s.term, s.holder = welcome.Instance, welcome.Term, lease.NewHolder(welcome.Grant)
 	s.extend(s.holder.Until())
-	s.link.Restart(func(id wire.Stream) bool { return id.Channel == wire.Stdout || id.Channel == wire.Stderr })
+	s.link.Restart(isOutput)
 	for n, stop := range s.drains {
 		close(stop)
 		delete(s.drains, n)
@@ -69,7 +69,7 @@ func (p *served) standing() wire.Standing {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.parted, p.unsaid = true, nil
-	x := wire.Standing{Proc: p.key.proc, Incarnation: p.key.incarnation, Pid: p.PID(), HasStdin: p.Stdin() != nil, StdinOver: p.deaf, Barriers: p.relay.standing(), Said: slices.Clone(p.facts)}
+	x := wire.Standing{Proc: p.key.proc, Incarnation: p.key.incarnation, Pid: p.PID(), HasStdin: p.Stdin() != nil, Trace: p.trace != "", StdinOver: p.deaf, Barriers: p.relay.standing(), Said: slices.Clone(p.facts)}
 	if p.stdin != nil {
 		taken, ended := p.stdin.Standing()
 		x.Stdin, x.StdinOver = taken, x.StdinOver || ended || p.ended.Load()

@@ -85,6 +85,7 @@ func (l *Listener) testified(number int, g wire.Greeting) (why string) {
 	r := l.agents[number]
 	if r == nil && l.options.Known[number] == g.Instance && !l.closed {
 		l.dead[number] = g.Dead
+		delete(l.known, number)
 		l.news()
 		l.mu.Unlock()
 		return ""

@@ -72,6 +72,7 @@ const (
 	Stdin
 	Stdout
 	Stderr
+	Trace // what a process records
 	channels
 )
 
@@ -83,7 +84,7 @@ type Stream struct {
 }
 
 func (s Stream) String() string {
-	name := [...]string{"control", "lifeline", "PMI", "stdin", "stdout", "stderr"}[s.Channel]
+	name := [...]string{"control", "lifeline", "PMI", "stdin", "stdout", "stderr", "trace"}[s.Channel]
 	if s.Channel == Control {
 		return name
 	}

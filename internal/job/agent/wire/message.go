@@ -84,6 +84,7 @@ type Standing struct {
 	// them are over.
 	Outputs [2]uint64 `json:"outputs"`
 	Over    [2]bool   `json:"over"`
+	Trace   bool      `json:"trace,omitempty"` // it records: its trace begins anew
 	// Barriers is how many barriers of PMI it has left.
 	Barriers int               `json:"barriers,omitempty"`
 	Said     []control.Message `json:"said,omitempty"`

@@ -27,6 +27,8 @@ type spec struct {
 	Input       agent.InputKind   `json:"input,omitempty"`
 	Replacement bool              `json:"replacement,omitempty"`
 	Cores       []int             `json:"cores,omitempty"`
+	// Trace is agent.Trace's Begin, by the agent's CLOCK_BOOTTIME.
+	Trace *int64 `json:"trace,omitempty"`
 }
 
 // Pack makes Specs.
@@ -49,8 +51,12 @@ func Pack(specs []agent.Spec) *Specs {
 		return n
 	}
 	for _, s := range specs {
+		var begin *int64
+		if s.Trace != nil {
+			begin = &s.Trace.Begin
+		}
 		p.Specs = append(p.Specs, spec{
-			s.Proc, s.Incarnation, number(s.Path), numbers(s.Argv), number(s.Dir), s.MakeDir, numbers(s.Env), s.Input, s.Replacement, s.Cores,
+			s.Proc, s.Incarnation, number(s.Path), numbers(s.Argv), number(s.Dir), s.MakeDir, numbers(s.Env), s.Input, s.Replacement, s.Cores, begin,
 		})
 	}
 	return p
@@ -80,9 +86,13 @@ func (p *Specs) Unpack() (specs []agent.Spec, err error) {
 		if s.Proc < 0 || s.Input > agent.AskedInput {
 			return nil, fmt.Errorf("%w: a spec of %v", ErrCorrupt, s.Proc)
 		}
+		var trace *agent.Trace
+		if s.Trace != nil {
+			trace = &agent.Trace{Begin: *s.Trace}
+		}
 		specs = append(specs, agent.Spec{
 			Proc: s.Proc, Incarnation: s.Incarnation, Path: text(s.Path), Argv: texts(s.Argv), Dir: text(s.Dir), MakeDir: s.MakeDir, Env: texts(s.Env),
-			Input: s.Input, Replacement: s.Replacement, Cores: s.Cores,
+			Input: s.Input, Replacement: s.Replacement, Cores: s.Cores, Trace: trace,
 		})
 	}
 	return specs, err

@@ -15,9 +15,9 @@ type Config struct {
 	Delay time.Duration
 	// Print takes what is to be shown, from one goroutine at a time.
 	Print func([]byte)
-	// Diverged is called once if the replicas write different bytes. line is the first such line,
-	// leader the replica whose bytes are shown.
-	Diverged func(line, leader int)
+	// Diverged is called once if the replicas write different bytes. leader is the replica whose
+	// bytes are shown.
+	Diverged func(first *Difference, leader int)
 }
 
 // Collector drives a Merger from the pipes of the replicas of one rank.
@@ -145,9 +145,9 @@ func (c *Collector) show(out []byte) {
 	if len(out) > 0 {
 		c.cfg.Print(out)
 	}
-	if line, diverged := c.merger.Diverged(); diverged && !c.told {
+	if first := c.merger.Difference(); first != nil && !c.told {
 		c.told = true
-		c.cfg.Diverged(line, c.merger.Leader())
+		c.cfg.Diverged(first, c.merger.Leader())
 	}
 	if pending := c.merger.Pending(); pending != c.armed {
 		c.armed = pending

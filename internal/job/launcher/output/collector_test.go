@@ -49,7 +49,7 @@ func TestHurry(t *testing.T) {
 	var shown recorder
 	c := NewCollector(Config{
 		Replicas: 3, Keep: 100, Delay: time.Millisecond,
-		Print: func(b []byte) { shown.Write(b) }, Diverged: func(int, int) {},
+		Print: func(b []byte) { shown.Write(b) }, Diverged: func(*Difference, int) {},
 	})
 	text := strings.Repeat("a line of the output\n", 100)
 	from, to := io.Pipe()
@@ -88,7 +88,7 @@ func TestCollectorThroughPipes(t *testing.T) {
 		c := NewCollector(Config{
 			Replicas: 3, Keep: 4096, Delay: time.Millisecond,
 			Print:    func(b []byte) { shown.Write(b) },
-			Diverged: func(line, leader int) { t.Errorf("diverged in line %d", line) },
+			Diverged: func(d *Difference, _ int) { t.Errorf("diverged in line %d", d.Line) },
 		})
 		var wg sync.WaitGroup
 		for i := range 3 {
@@ -117,7 +117,7 @@ func TestCollectorThroughPipes(t *testing.T) {
 func TestPromptAppears(t *testing.T) {
 	var shown recorder
 	c := NewCollector(Config{Replicas: 2, Keep: 1 << 20, Delay: 20 * time.Millisecond,
-		Print: func(b []byte) { shown.Write(b) }, Diverged: func(int, int) {}})
+		Print: func(b []byte) { shown.Write(b) }, Diverged: func(*Difference, int) {}})
 	leader, leaderIn := io.Pipe()
 	other, otherIn := io.Pipe()
 	var wg sync.WaitGroup
@@ -148,7 +148,7 @@ func TestEndIsAwaited(t *testing.T) {
 	var told []string
 	c := NewCollector(Config{Replicas: 2, Keep: 1 << 20, Delay: time.Millisecond,
 		Print:    func(b []byte) { shown.Write(b) },
-		Diverged: func(line, leader int) { told = append(told, fmt.Sprint(line, leader)) }})
+		Diverged: func(d *Difference, leader int) { told = append(told, fmt.Sprint(d.Line, leader)) }})
 	known := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() { c.Copy(0, strings.NewReader("1\nat 1s"), func() bool { <-known; return false }) })

@@ -1,6 +1,9 @@
 package output
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // Merger merges what the replicas of one rank write to one stream. It is a pure state machine: it
 // has no clock, no lock and no I/O. Each method appends what is to be emitted to its out argument
@@ -25,9 +28,10 @@ type Merger struct {
 	// still have to be compared.
 	hashes    []uint64
 	firstHash int
+	texts     [][]byte // the beginnings of the first of these lines, as long as there is no difference
+	text      []byte   // the beginning of the line at the emitted position
 
-	diverged bool
-	where    int
+	difference *Difference
 }
 
 // position is a position in a stream.
@@ -45,6 +49,7 @@ type replica struct {
 	// leader is at Merger.at.
 	from     position
 	buffered []byte
+	text     []byte // the beginning of the line that from is in
 }
 
 // end is how a stream ended.
@@ -98,7 +103,7 @@ func (m *Merger) feed(i int, b, out []byte, limit int) (taken int, _ []byte) {
 		if i == m.leader && !m.done {
 			out = m.pump(out, false)
 		} else {
-			m.compareEmitted(r)
+			m.compareEmitted(i)
 		}
 	}
 	return taken, out
@@ -122,7 +127,7 @@ func (m *Merger) Closed(i int, inOrder bool, out []byte) []byte {
 // What the replacement writes from here on follows that.
 func (m *Merger) Follow(i, donor int) {
 	r, d := &m.replicas[i], &m.replicas[donor]
-	*r = replica{from: d.from, buffered: append(r.buffered[:0], d.buffered...)}
+	*r = replica{from: d.from, buffered: append(r.buffered[:0], d.buffered...), text: append(r.text[:0], d.text...)}
 }
 
 // Flush emits what the leader has written of an unfinished line. The line has been kept back for a
@@ -142,16 +147,6 @@ func (m *Merger) Pending() bool {
 // Leader is the replica whose output is emitted.
 func (m *Merger) Leader() int { return m.leader }
 
-// Diverged says whether the replicas wrote different bytes, and in which line (counted from 1)
-// first.
-func (m *Merger) Diverged() (line int, ok bool) { return m.where + 1, m.diverged }
-
-func (m *Merger) diverge(line int) {
-	if !m.diverged {
-		m.diverged, m.where = true, line
-	}
-}
-
 // lead chooses the leader and emits what the leader has.
 func (m *Merger) lead(out []byte) []byte {
 	next, lastWords := m.choose()
@@ -164,7 +159,7 @@ func (m *Merger) lead(out []byte) []byte {
 		m.done = true
 		for i := range m.replicas {
 			m.checkEnd(i)
-			m.compareEmitted(&m.replicas[i])
+			m.compareEmitted(i)
 		}
 	}
 	return out
@@ -195,7 +190,7 @@ func (m *Merger) choose() (leader int, lastWords bool) {
 // pump emits the whole lines that the leader has, and, if flush is set, its unfinished line.
 func (m *Merger) pump(out []byte, flush bool) []byte {
 	l := &m.replicas[m.leader]
-	m.compareEmitted(l)
+	m.compareEmitted(m.leader)
 	if l.from.line < m.at.line {
 		return out // it lags
 	}
@@ -222,11 +217,13 @@ func (m *Merger) pump(out []byte, flush bool) []byte {
 	}
 	out = append(out, l.buffered[:tail]...)
 	m.at = m.advance(m.at, l.buffered[lines:tail])
+	m.text = m.begin(m.text, l.buffered[lines:tail])
+	l.text = append(l.text[:0], m.text...)
 	l.buffered = append(l.buffered[:0], l.buffered[tail:]...)
 	l.from = m.at
 	if lines > 0 {
 		for i := range m.replicas {
-			m.compareEmitted(&m.replicas[i])
+			m.compareEmitted(i)
 		}
 		m.forget()
 	}
@@ -246,12 +243,12 @@ func (m *Merger) join(l *replica, out []byte) []byte {
 		l.buffered = append(l.buffered[:0], l.buffered[shown:]...)
 		l.from = m.at
 	case len(line) >= shown || len(line) < len(l.buffered):
-		m.diverge(m.at.line)
+		m.diverge(m.at.line, m.leader, m.begun(m.text, nil), m.begun(l.text, line))
 		out = append(out, '\n')
-		m.at = l.from
+		m.at, m.text = l.from, append(m.text[:0], l.text...)
 	default: // it hasn't come that far yet, or never will
 		if l.end == complete {
-			m.diverge(m.at.line)
+			m.diverge(m.at.line, m.leader, m.begun(m.text, nil), m.begun(l.text, line))
 		}
 		return out
 	}
@@ -263,33 +260,37 @@ func (m *Merger) join(l *replica, out []byte) []byte {
 func (m *Merger) emitLine(rest []byte) {
 	if len(m.replicas) > 1 {
 		m.hashes = append(m.hashes, m.advance(m.at, rest).hash)
+		if n := len(m.texts); m.difference == nil && n == len(m.hashes)-1 && n < linesKept {
+			m.texts = append(m.texts, m.begun(m.text, rest))
+		}
 	}
+	m.text = m.text[:0]
 	m.at = position{line: m.at.line + 1, hash: hashStart}
 }
 
 // compareEmitted compares and drops what a replica wrote of lines that have been emitted. When
 // everything is emitted, it compares and drops everything.
-func (m *Merger) compareEmitted(r *replica) {
-	used := 0
+func (m *Merger) compareEmitted(i int) {
+	r, used := &m.replicas[i], 0
 	for r.from.line < m.at.line {
 		n := bytes.IndexByte(r.buffered[used:], '\n')
 		if n < 0 {
-			r.from = m.advance(r.from, r.buffered[used:])
+			r.from, r.text = m.advance(r.from, r.buffered[used:]), m.begin(r.text, r.buffered[used:])
 			used = len(r.buffered)
 			break
 		}
 		if k := r.from.line - m.firstHash; k >= 0 && m.advance(r.from, r.buffered[used:used+n]).hash != m.hashes[k] {
-			m.diverge(r.from.line)
+			m.diverge(r.from.line, i, m.textOf(r.from.line), m.begun(r.text, r.buffered[used:used+n]))
 		}
-		r.from = position{line: r.from.line + 1, hash: hashStart}
+		r.from, r.text = position{line: r.from.line + 1, hash: hashStart}, r.text[:0]
 		used += n + 1
 	}
 	if m.done && r.from.line == m.at.line {
 		rest := r.buffered[used:]
-		if bytes.IndexByte(rest, '\n') >= 0 {
-			m.diverge(m.at.line)
+		if n := bytes.IndexByte(rest, '\n'); n >= 0 {
+			m.diverge(m.at.line, i, m.begun(m.text, nil), m.begun(r.text, rest[:n]))
 		}
-		r.from = m.advance(r.from, rest)
+		r.from, r.text = m.advance(r.from, rest), m.begin(r.text, rest)
 		used = len(r.buffered)
 	}
 	r.buffered = append(r.buffered[:0], r.buffered[used:]...)
@@ -305,7 +306,7 @@ func (m *Merger) shed(r *replica) bool {
 	if end := bytes.IndexByte(r.buffered[:n], '\n'); end >= 0 {
 		n = end
 	}
-	r.from = m.advance(r.from, r.buffered[:n])
+	r.from, r.text = m.advance(r.from, r.buffered[:n]), m.begin(r.text, r.buffered[:n])
 	r.buffered = append(r.buffered[:0], r.buffered[n:]...)
 	return n > 0
 }
@@ -325,6 +326,7 @@ func (m *Merger) forget() {
 	// Moving the rest only when half can go keeps the cost per line constant.
 	if n := last - m.firstHash; n > len(m.hashes)/2 {
 		m.hashes = append(m.hashes[:0], m.hashes[n:]...)
+		m.texts = slices.Delete(m.texts, 0, min(n, len(m.texts)))
 		m.firstHash = last
 	}
 }
@@ -335,9 +337,13 @@ func (m *Merger) checkEnd(i int) {
 	if r.end != complete || i == m.leader {
 		return
 	}
-	m.compareEmitted(r)
+	m.compareEmitted(i)
 	if r.from != m.at {
-		m.diverge(min(r.from.line, m.at.line))
+		line, shown := min(r.from.line, m.at.line), m.begun(m.text, nil)
+		if line < m.at.line {
+			shown = m.textOf(line)
+		}
+		m.diverge(line, i, shown, m.begun(r.text, nil))
 	}
 }
 

@@ -77,7 +77,7 @@ func TestMerger(t *testing.T) {
 			if got := script(t, m, tc.steps...); got != tc.want {
 				t.Errorf("emitted %q, want %q", got, tc.want)
 			}
-			if _, diverged := m.Diverged(); diverged != tc.diverged {
+			if diverged := m.Difference() != nil; diverged != tc.diverged {
 				t.Errorf("diverged is %v", diverged)
 			}
 		})
@@ -130,7 +130,7 @@ func TestEndlessLine(t *testing.T) {
 	if out = m.Closed(1, true, out); !bytes.Equal(out, text) {
 		t.Errorf("got %d bytes: %q", len(out), out)
 	}
-	if _, diverged := m.Diverged(); diverged {
+	if m.Difference() != nil {
 		t.Error("diverged")
 	}
 }
@@ -148,7 +148,7 @@ func TestLinesToCompareAreBounded(t *testing.T) {
 	if len(m.hashes) > 1 {
 		t.Errorf("%d hashes are kept though all has been compared", len(m.hashes))
 	}
-	if _, diverged := m.Diverged(); diverged {
+	if m.Difference() != nil {
 		t.Error("diverged")
 	}
 }
@@ -222,8 +222,8 @@ func TestExactlyOnce(t *testing.T) {
 		if out := run(t, m, texts, cuts, true); !bytes.Equal(out, text) {
 			t.Fatalf("emitted %q, want %q", out, text)
 		}
-		if line, diverged := m.Diverged(); diverged {
-			t.Fatalf("equal texts were called different in line %d", line)
+		if d := m.Difference(); d != nil {
+			t.Fatalf("equal texts were called different in line %d", d.Line)
 		}
 	})
 }
@@ -280,7 +280,7 @@ func TestDivergentLinesAreWhole(t *testing.T) {
 			}
 			whose = i
 		}
-		if _, diverged := m.Diverged(); !diverged && cuts[survivor] < 0 && allFinish(cuts) {
+		if m.Difference() == nil && cuts[survivor] < 0 && allFinish(cuts) {
 			t.Fatal("the difference wasn't noticed")
 		}
 	})

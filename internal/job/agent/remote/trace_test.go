@@ -1,0 +1,94 @@
+package remote
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/job/agent"
+)
+
+// What a process writes to its trace comes to the launcher while it runs, whole lines alone, and
+// with the rest when it has ended. The directory is the agent's, and is gone with it. Times count
+// from where the launcher's do.
+func TestTrace(t *testing.T) {
+	r := newRig(t, Options{})
+	var mono unix.Timespec
+	unix.ClockGettime(unix.CLOCK_MONOTONIC, &mono)
+	p := r.start(agent.Spec{Proc: 2, Trace: &agent.Trace{Dir: "/launcher's", Begin: mono.Nano()}}, agent.Spec{Proc: 3})
+	there := r.fake.process(key{2, 0})
+	trace := there.spec.Trace
+	if after := trace.Begin - mono.Nano(); after > 0 || after < -int64(time.Minute) {
+		t.Errorf("one machine's times begin %v later", time.Duration(after))
+	}
+	if p[1].(agent.Recorded).Record() != nil || r.fake.process(key{3, 0}).spec.Trace != nil {
+		t.Error("a process records that needn't")
+	}
+	write := func(text string) {
+		file, err := os.OpenFile(filepath.Join(trace.Dir, "2.jsonl"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err == nil {
+			_, err = file.WriteString(text)
+			file.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	record := p[0].(agent.Recorded).Record()
+	write("header\none\ntw")
+	b := make([]byte, 100)
+	if n, err := io.ReadAtLeast(record, b, len("header\none\n")); err != nil || string(b[:n]) != "header\none\n" {
+		t.Errorf("%q, %v", b[:n], err)
+	}
+	write("o\n" + strings.Repeat("long\n", 1<<18))
+	there.kill(9)
+	rest, err := io.ReadAll(record)
+	if err != nil || string(rest) != "two\n"+strings.Repeat("long\n", 1<<18) {
+		t.Errorf("%d bytes, %v", len(rest), err)
+	}
+	r.Listener.Close()
+	r.end()
+	if _, err := os.Stat(trace.Dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what is left: %v", err)
+	}
+}
+
+// The traces of several ranks in one process are passed on as one, with one header.
+func TestTraceOfManyRanks(t *testing.T) {
+	f := traceFiles{dir: t.TempDir(), at: make(map[string]int64)}
+	var got bytes.Buffer
+	for _, step := range []struct{ file, text, want string }{
+		{"0.jsonl", "header\na\n", "header\na\n"},
+		{"1.jsonl", "header\nb\n", "b\n"},
+		{"0.jsonl", "c", ""},
+		{"0.jsonl", "d\ne", "cd\n"},
+	} {
+		file, _ := os.OpenFile(filepath.Join(f.dir, step.file), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		file.WriteString(step.text)
+		file.Close()
+		got.Reset()
+		if _, err := f.copy(&got); err != nil || got.String() != step.want {
+			t.Errorf("%q in %s: %q, %v", step.text, step.file, got.String(), err)
+		}
+	}
+}
+
+// Nothing but a directory of traces is removed.
+func TestRemoveTraces(t *testing.T) {
+	dir := t.TempDir()
+	for name, goes := range map[string]bool{tracePrefix + "x": true, "mine": false} {
+		path := filepath.Join(dir, name)
+		os.MkdirAll(filepath.Join(path, "0"), 0o700)
+		err := RemoveTraces(path)
+		if _, stat := os.Stat(path); (err == nil) != goes || errors.Is(stat, os.ErrNotExist) != goes {
+			t.Errorf("%s: %v, %v", name, err, stat)
+		}
+	}
+}
