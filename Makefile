@@ -72,7 +72,8 @@ manifests: tools ## the files of deploy/kubernetes against the types of the API;
 	cd deploy/kubernetes/check && go vet . && go test -vet=off .
 
 unit: tools ## the tests, without lint and the race detector
-	go test -vet=off $$(go list ./... | grep -vx $(elsewhere))
+	@# Explorations and simulations leave much garbage and keep little.
+	GOGC=400 go test -vet=off $$(go list ./... | grep -vx $(elsewhere))
 
 lint: tools ## vet, staticcheck and the house rules (imports, purity, shape, words: internal/testing/house)
 	go vet ./...
@@ -106,9 +107,10 @@ soak: tools ## hours: whole explorations; random faults, and no false suspicion 
 	go test -count=1 -timeout 0 -run 'TestSwarm$$|TestCuts' ./internal/proto/membership -seeds $(swarms)
 	go test -count=1 -timeout 0 ./internal/runtime/process -runs $(schedules)
 	go test -count=1 -timeout 0 -v -run BcastsSurvive ./internal/mpi/comm -bcasts $(bcasts)
+	go test -count=1 -timeout 0 -v -run SharedSurvive ./internal/mpi/comm -shares $(bcasts)
 	go test -count=1 -timeout 0 -v -run TestRandomKillsUnderHydra ./capi/test -runs $(kills)
 	BANYAN_EXPLORE=long go test -count=1 -timeout 0 -v -run 'TestHandover' ./internal/runtime/lane
-	BANYAN_EXPLORE=long go test -count=1 -timeout 0 -v -run 'TestLane' ./capi/test -lanes $(lanes)
+	BANYAN_EXPLORE=long go test -count=1 -timeout 0 -v -run 'TestLane|TestCommons' ./capi/test -lanes $(lanes) -commons $(lanes)
 	go test -count=1 -timeout 0 -v -run 'TestFaultSequences$$' ./group -sequences $(sequences) | grep -v '^ *=== '
 
 fuzz: tools ## fuzz every decoder, fuzztime=10s each

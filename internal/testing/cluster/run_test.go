@@ -1,8 +1,12 @@
 package cluster_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The launcher of our own, over ssh and in an allocation of Slurm.
@@ -87,6 +91,38 @@ func TestRunOutlivesAHost(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A job is recorded, in a directory that the hosts don't have. The power of one is cut: what its
+// processes had recorded is in the trace, but for the last moment.
+func TestTraceOverHosts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	want := undisturbed(t, heat)
+	j := start(t, command(overHosts, []string{"--trace", path}, heat)...)
+	begun, _, _ := strings.Cut(want, "\n")
+	j.await(begun, 1)
+	time.Sleep(time.Second) // a host sends what is recorded ten times a second
+	j.fault("power 1")
+	j.finish()
+	if got := j.printed(); got != want {
+		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
+	}
+	if !strings.Contains(j.complained(), "the trace may lack the last that was recorded on lost hosts") {
+		t.Errorf("it said %s", j.complained())
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := range 2 * ranks {
+		if n := strings.Count(string(text), fmt.Sprintf(`"proc":%d,"event":"receive"`, p)); n < 10 {
+			t.Errorf("%d frames are recorded that process %d has received", n, p)
+		}
+	}
+	nothingLeft(t)
 }
 
 // A firewall rejects what the halves say to each other; both hear the console. The job goes on on

@@ -109,6 +109,12 @@ type detached struct {
 // detach runs a job that outlives its launcher, on so many hosts.
 func detach(t *testing.T, hosts string, flags, program []string) *detached {
 	t.Helper()
+	return detachOn(t, []string{"--host", hosts}, flags, program)
+}
+
+// detachOn is detach, with what says which hosts.
+func detachOn(t *testing.T, hosts, flags, program []string) *detached {
+	t.Helper()
 	bin := filepath.Join(shared.Root, "bin")
 	d := &detached{t: t, output: filepath.Join(bin, "successor.out"), json: filepath.Join(bin, "successor.json")}
 	remove := func() {
@@ -118,7 +124,7 @@ func detach(t *testing.T, hosts string, flags, program []string) *detached {
 	}
 	remove()
 	t.Cleanup(remove)
-	j := start(t, command([]string{"bin/banyan", "run", "--host", hosts, "-n", "4", "--replicas", "2", "--detach", "--output", d.output, "--report", d.json}, flags, program)...)
+	j := start(t, command([]string{"bin/banyan", "run"}, hosts, []string{"-n", "4", "--replicas", "2", "--detach", "--output", d.output, "--report", d.json}, flags, program)...)
 	j.finish()
 	d.name = strings.TrimSpace(j.printed())
 	return d
@@ -251,6 +257,54 @@ func TestNextLauncherAddsAndDrains(t *testing.T) {
 	}
 	if got := d.read(); got != want {
 		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
+	}
+	d.gone(leads)
+}
+
+// Agents come by themselves, and their launcher is killed. One that comes later finds the next
+// launcher, though it is told of all hosts alone. Another host is drained, and its processes move
+// there.
+func TestAgentsFindTheNextLauncher(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	want := undisturbed(t, longHeat)
+	key := filepath.Join(shared.Root, "bin", "successor.key")
+	if err := os.WriteFile(key, []byte(strings.Repeat("0123456789abcdef", 4)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(key)
+	agent := func(number string) *running {
+		return start(t, "ssh", "h"+number, "cd "+shared.Root+" && exec bin/banyan agent --join console:7117,h0:7117,h1:7117,h2:7117 --number "+number+
+			" --name h"+number+" --key-file "+key)
+	}
+	agents := []*running{agent("0"), agent("1")}
+	d := detachOn(t, []string{"--listen", ":7117", "--agents", "2", "--key-file", key}, []string{"--heal", "--heartbeat-timeout", "5s"}, longHeat)
+	d.awaitLine("step 1000")
+	shared.Fault(t, killLauncher)
+	leads := d.lead("")
+	agents = append(agents, agent("2"))
+	hosts := func(args ...string) string {
+		out, err := shared.Script(t.Context(), command([]string{"on", leads, "bin/banyan", "hosts"}, args)...).CombinedOutput()
+		if err != nil {
+			t.Logf("hosts %s: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	until(t, "h2 has come", func() bool { return strings.Contains(hosts("stdbuf", "--format", "csv"), "h2,waits,") })
+	leaves := map[string]string{"0": "h1", "1": "h0"}[leads]
+	if got := hosts("drain", "stdbuf", leaves); !strings.Contains(got, "left: "+leaves+"\n") {
+		t.Errorf("%q", got)
+	}
+	r := d.end()
+	if r.ExitCode != 0 || r.Outcome != "completed" || len(r.Hosts) != 3 || r.Hosts[2].Name != "h2" || r.Hosts[2].Lost != nil {
+		t.Errorf("the report says %+v", r)
+	}
+	if got := d.read(); got != want {
+		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
+	}
+	for _, a := range agents {
+		a.end()
 	}
 	d.gone(leads)
 }
