@@ -1,0 +1,63 @@
+package rollback
+
+import "banyan/internal/proto"
+
+// Epoch counts how often a job has gone back. Its processes belong to one each.
+type Epoch uint32
+
+// Snapshot numbers the snapshots of a job from 1, in the order in which they are begun, whatever
+// becomes of them. Beginning is the state of a program that hasn't begun.
+type Snapshot uint64
+
+// Beginning needs no copies.
+const Beginning Snapshot = 0
+
+// Host is where copies are kept: a host by its number, or Disk.
+type Host int32
+
+const (
+	// NoHost is the buddy of a rank that has none.
+	NoHost Host = -1
+	// Disk is storage that isn't lost with a host.
+	Disk Host = -2
+)
+
+// OrderKind says what an Order is.
+type OrderKind uint8
+
+// Kinds of orders.
+const (
+	Hold   OrderKind = iota // don't pass the next safe point
+	Aim                     // go on to safe point At, and stand there
+	Flush                   // when a marker of each of From has come, capture or load
+	Resume                  // go on: the snapshot is captured, loaded or abandoned
+)
+
+// Order is what the Coordinator tells a rank.
+type Order struct {
+	Kind     OrderKind
+	Snapshot Snapshot
+	At       uint64
+	From     []proto.Rank
+}
+
+// ReportKind says what a Report is.
+type ReportKind uint8
+
+// Kinds of reports.
+const (
+	Holding  ReportKind = iota // it won't pass safe point At
+	Paused                     // it stands where it should, and has sent to Sent since it was started
+	Captured                   // its host has its state; or it has loaded it
+	Unable                     // it can't be captured at this safe point, or comes to none any more
+)
+
+// Report is what a rank tells the Coordinator.
+type Report struct {
+	Kind     ReportKind
+	Epoch    Epoch
+	Snapshot Snapshot
+	At       uint64
+	Sent     []proto.Rank
+	Why      string // of Unable
+}
