@@ -2,6 +2,8 @@ package broadcast
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 
 	"banyan/internal/proto"
 	"banyan/internal/splitmix"
@@ -70,11 +72,41 @@ func (c *Config) gossip(s *State, now proto.Time) (to int, kind Kind, ok bool) {
 	if g.Rounds > 0 {
 		kind = kind.withNumber(int(s.count))
 	}
-	away := 1 + g.random(s.self, s.count)%uint64(others)
+	away := 1 + random(splitmix.Mix(g.Seed), s.self, s.count)%uint64(others)
 	return c.at(int(s.self) + int(away)), kind, true
 }
 
-// random is a number that looks random: SplitMix64 applied twice.
-func (g *Gossip) random(self, n int32) uint64 {
-	return splitmix.Mix(splitmix.Mix(g.Seed) ^ (uint64(uint32(self))<<32 | uint64(uint32(n))))
+// random is a number that looks random, of a mixed seed: SplitMix64 applied again.
+func random(mixed uint64, self, n int32) uint64 {
+	return splitmix.Mix(mixed ^ (uint64(uint32(self))<<32 | uint64(uint32(n))))
+}
+
+// Receivers tells whom the processes of a gossip send to, without a machine for each: for studies
+// of very many gossips in which only the receivers matter.
+type Receivers struct {
+	mixed  uint64 // the seed
+	others uint64 // how many receivers a process has
+	per    uint64 // how often others goes into 2^64 − 1
+	procs  int32
+}
+
+// Receivers are those among so many processes, 2 at least.
+func (g *Gossip) Receivers(procs int) Receivers {
+	others := uint64(procs - 1)
+	return Receivers{splitmix.Mix(g.Seed), others, math.MaxUint64 / others, int32(procs)}
+}
+
+// Of is the receiver of a process's n-th message, counted from 1.
+func (r *Receivers) Of(self, n int32) int32 {
+	x := random(r.mixed, self, n)
+	quotient, _ := bits.Mul64(x, r.per) // of x and others, or one less
+	away := x - quotient*r.others
+	if away >= r.others {
+		away -= r.others
+	}
+	to := self + 1 + int32(away)
+	if to >= r.procs {
+		to -= r.procs
+	}
+	return to
 }

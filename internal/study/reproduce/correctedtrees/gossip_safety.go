@@ -6,7 +6,6 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
-	"banyan/internal/topology"
 )
 
 // Opportunistic Corrected Gossip is safe if its corrections fill every gap that gossip leaves. The
@@ -45,78 +44,78 @@ func (e *experiment) studyGossipSafety(ctx context.Context, step string, procs, 
 	found := gossipSafety{procs: procs}
 	workers := make([]gossipWorker, e.Workers)
 	for i := range workers {
-		if err := workers[i].init(procs); err != nil {
-			return nil, err
-		}
+		workers[i].init(procs)
 	}
 	until := int(2 * math.Log2(float64(procs)))
-	first, err := workers[0].run(until, seed)
-	if err != nil {
-		return nil, err
-	}
 	const margin = 6 // a run that needs more takes another one
-	found.until = int(first.Needs[0]) + margin
+	found.until = int(workers[0].run(until, seed).Needs[0]) + margin
+	var err error
 	found.runs, err = each(ctx, e, step, runs, func(worker, i int) (gossipRun, error) {
-		return workers[worker].run(found.until, seed+uint64(i))
+		return workers[worker].run(found.until, seed+uint64(i)), nil
 	})
 	return &found, err
 }
 
-// gossipWorker runs gossip after gossip: the machines of the engine, without a network, since only
-// the first message to a process counts.
+// gossipWorker runs gossip after gossip, without a network or machines: only the first message to
+// a process counts, and whom each message goes to.
 type gossipWorker struct {
-	config broadcast.Config
-	states []broadcast.State
-	sentAt []int32 // when each process was sent to first; then the same of each window of the ring
+	procs  int
+	sentAt []int32  // when each process was sent to first; then the same of each window of the ring
+	never  []uint64 // a bit for each process that wasn't sent to
+	order  []sender // the processes that were, in the order of time
 }
+
+// sender is a process, and when it sends its first message.
+type sender struct{ process, from int32 }
 
 // never is later than every time.
 const never = math.MaxInt32
 
-func (w *gossipWorker) init(procs int) (err error) {
-	w.config.Tree, err = topology.Binomial(procs, topology.Interleaved) // of any shape, for gossip
-	w.states = make([]broadcast.State, procs)
-	return err
+func (w *gossipWorker) init(procs int) {
+	w.procs = procs
+	w.never = make([]uint64, (procs+63)/64)
 }
 
 // run gossips for a time, and if that isn't enough, longer.
-func (w *gossipWorker) run(until int, seed uint64) (gossipRun, error) {
+func (w *gossipWorker) run(until int, seed uint64) gossipRun {
 	var r gossipRun
 	for longer := until; ; longer += 4 {
-		w.config.Gossip = broadcast.Gossip{Until: proto.Time(longer), Seed: seed}
-		if err := w.config.Validate(); err != nil {
-			return r, err
-		}
-		w.gossip(int32(longer))
+		w.gossip(int32(longer), broadcast.Gossip{Until: proto.Time(longer), Seed: seed})
 		if r.Left == nil {
 			r.Left = w.left(until)
 		}
 		if w.needs(&r.Needs) {
-			return r, nil
+			return r
 		}
 	}
 }
 
 // gossip finds when each process was sent to first.
-func (w *gossipWorker) gossip(until int32) {
-	procs := len(w.states)
+func (w *gossipWorker) gossip(until int32, g broadcast.Gossip) {
+	receivers := g.Receivers(w.procs)
 	w.sentAt = w.sentAt[:0]
-	for p := range w.states {
-		w.config.Start(&w.states[p], p)
+	for range w.procs {
 		w.sentAt = append(w.sentAt, never)
 	}
-	w.sentAt[0] = -takes
-	for now := int32(0); now < until; now++ {
-		for p := range procs {
-			at := w.sentAt[p]
-			if at > now-takes {
-				continue
-			}
-			if at == now-takes && p > 0 {
-				w.config.Receive(&w.states[p], 0, broadcast.KindGossip) // from whomever: gossip doesn't mind
-			}
-			if to, _, ok := w.config.SendReady(&w.states[p], proto.Time(now)); ok && w.sentAt[to] == never {
-				w.sentAt[to] = now
+	for i := range w.never {
+		w.never[i] = ^uint64(0)
+	}
+	sentTo := func(p, now int32) {
+		w.sentAt[p] = now
+		w.never[p/64] &^= 1 << (p % 64)
+		w.order = append(w.order, sender{p, now + takes})
+	}
+	w.order = w.order[:0]
+	sentTo(0, -takes)
+	coloured := 0 // how many of order send
+	for now := int32(0); now < until && len(w.order) < w.procs; now++ {
+		for coloured < len(w.order) && w.order[coloured].from <= now {
+			coloured++
+		}
+		for _, s := range w.order[:coloured] {
+			to := receivers.Of(s.process, now-s.from+1)
+			if w.never[to/64]&(1<<(to%64)) != 0 {
+				sentTo(to, now)
 			}
 		}
 	}
@@ -151,7 +150,7 @@ func (w *gossipWorker) needs(needs *[len(gossipCorrections)]int32) bool {
 		latest := int32(0)
 		for p := range len(w.sentAt) - width + 1 {
 			w.sentAt[p] = min(w.sentAt[p], w.sentAt[p+grow])
-			if p < len(w.states) {
+			if p < w.procs {
 				latest = max(latest, w.sentAt[p])
 			}
 		}

@@ -104,13 +104,7 @@ func fingerprint() (string, error) {
 		return "", err
 	}
 	var w gossipWorker
-	if err := w.init(procs); err != nil {
-		return "", err
-	}
-	r, err := w.run(until, 1)
-	if err != nil {
-		return "", err
-	}
-	err = out.Encode(r)
+	w.init(procs)
+	err := out.Encode(w.run(until, 1))
 	return fmt.Sprintf("%d-%016x", steps, h.Sum64()), err
 }
