@@ -82,7 +82,7 @@ func Estimate(p Parameters, progress Progress) ([]Step, error) {
 		add(about+stepSearch, searched, gossip)
 		add(about, repeated, gossip)
 	}
-	add(stepHigh, float64(p.Runs), m.checked(topology.Interleaved, deadAt(highRate, p.Procs)))
+	add(stepHigh, float64(e.highRuns()), m.checked(topology.Interleaved, deadAt(highRate, p.Procs)))
 	return steps, m.err
 }
 

@@ -151,7 +151,7 @@ func (e *experiment) studyGossip(ctx context.Context, s *studies) error {
 	}
 	study.highTree = sample{}
 	fields := fmt.Sprintf("runs: %d\nprocs: %d\ntree: %s\ncorrection: checked\nstart: synchronized\nfailed: %d\n",
-		e.Runs, e.Procs, trees[len(trees)-1].spec, deadAt(highRate, e.Procs))
+		e.highRuns(), e.Procs, trees[len(trees)-1].spec, deadAt(highRate, e.Procs))
 	err = e.campaign(ctx, "optimal-high", stepHigh, fields, func(r *result) error {
 		study.highTree[r.quiescence]++
 		return nil
@@ -159,6 +159,10 @@ func (e *experiment) studyGossip(ctx context.Context, s *studies) error {
 	s.gossip = study
 	return err
 }
+
+// highRuns is how many broadcasts of the optimal tree stand beside gossip's EngineRuns at highRate:
+// so many that the interval of their mean hardly counts beside gossip's.
+func (e *experiment) highRuns() int { return 10 * e.EngineRuns }
 
 // gossipFaults gossips for a time, with each of some numbers of dead processes.
 func (e *experiment) gossipFaults(ctx context.Context, name, step string, until proto.Time, dead []int) (map[int]*gossipFaults, error) {
