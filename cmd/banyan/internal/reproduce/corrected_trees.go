@@ -22,9 +22,9 @@ Communication" (PPoPP '19): figures 1b, 6, 7, 8, 9, 10 and 14 and table 1, with
 65,536 processes, L = 2, o = 1, fault rates of 0.01 to 4 % and four trees.
 
 By default each tree and fault rate is simulated 1,000 times, which takes minutes; with
---full 100,000 times, as in the paper, which takes some two hours on two cores. What only
-the event-driven engine can run (opportunistic correction, gossip) is run a tenth and a
-hundredth as often; the report says how often each.
+--full 100,000 times, as in the paper, which takes half an hour of one core. What only the
+event-driven engine can run (opportunistic correction, gossip) is run 100 and 250 times,
+which is enough for means; the report says how often each.
 
 Figure 1b has 1, 2 and 5 dead processes, as the paper's, and figure-1b-more has more. How
 many messages gossip sends if it leaves nobody uncoloured in 100,000 broadcasts is found

@@ -22,10 +22,10 @@ too. What can be measured of section 5 on a machine is measured by "banyan bench
 Each point of figures 4 and 5 is run 10,000 times by an abstraction without heartbeats, as in
 the paper, and by the detector's own machines, with every heartbeat and every copy of a
 broadcast, less often the larger it is: by default once or twice at 256,000 nodes, with --full
-some 50 times. The report says how far the two are apart.
+some 20 times. The report says how far the two are apart.
 
 It takes some minutes; with --quick (fewer runs, machines up to 1,024 nodes) under a minute, with
---full an hour or so on two cores, and 0.5 GB of memory for each worker. The report doesn't depend on the
+--full some half an hour on two cores, and 0.5 GB of memory for each worker. The report doesn't depend on the
 number of workers. It can be stopped at any moment (Ctrl-C, a kill, a loss of power): the same
 command goes on where it was, and ends with the same report. What is done is in DIR/pieces,
 which takes one seed and one of --quick, --full and neither; another one is refused. Only a run
@@ -65,6 +65,6 @@ wrong or a file can't be written.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVarP(&f.out, "out", "o", "", "directory of the report, `DIR`")
-	f.register(flags, "few runs: under a minute, and rough", "the machines some 50 times at 256,000 nodes", "failures", "runs")
+	f.register(flags, "few runs: under a minute, and rough", "the machines some 20 times at 256,000 nodes", "failures", "runs")
 	return cmd
 }
