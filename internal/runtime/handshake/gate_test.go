@@ -2,8 +2,10 @@ package handshake
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -132,23 +134,31 @@ func TestGateIsBounded(t *testing.T) {
 func TestGateEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	greeted := make(chan struct{}, 2*MaxPending)
-	address := open(t, ctx, &Gate{}, func(conn net.Conn, _ func()) {
+	var gate Gate
+	address := open(t, ctx, &gate, func(conn net.Conn, _ func()) {
 		defer conn.Close()
-		greeted <- struct{}{}
 		io.Copy(io.Discard, conn)
 	})
+	const all = MaxPending + 3
 	var conns []net.Conn
-	for range MaxPending + 3 {
+	for range all {
 		conns = append(conns, connectTo(t, address))
 	}
-	for range MaxPending / 2 {
-		<-greeted
+	// What the listener hasn't accepted yet is closed with the listener, not with the context.
+	inside := func() int {
+		gate.mu.Lock()
+		defer gate.mu.Unlock()
+		return len(gate.room.greeted) + len(gate.room.parked)
+	}
+	for deadline := time.Now().Add(20 * time.Second); inside() < all; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d connections have arrived", inside())
+		}
 	}
 	cancel()
 	for _, conn := range conns {
-		if _, err := conn.Read(make([]byte, 1)); err == nil {
-			t.Error("something was said")
+		if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("the connection isn't closed: %v", err)
 		}
 	}
 }
