@@ -15,11 +15,11 @@ concurrent := ./mpi/... ./internal/runtime/engine ./internal/runtime/lane ./inte
 # builds it as a library.
 elsewhere := -e banyan/internal/testing/house -e banyan/capi
 
-# What checks is compiled once, position-independent as the C library is, so that vet, staticcheck,
-# the tests and the library that they build share all packages; and compilers collect garbage seldom,
-# for some hundred megabytes more memory. docs/results/test-time.md has the figures: one pair shows a
-# gain, one doesn't.
-checking = $(shell go env GOFLAGS) -buildmode=pie '-toolexec=env GOGC=400'
+# What checks is compiled once, position-independent as the C library is, so that lint, the tests and
+# the library that they build share all packages; without what debuggers read, which takes an eighth
+# of compilation and a third of linking; and compilers collect garbage seldom, for some hundred
+# megabytes more memory. docs/results/test-time.md has the figures.
+checking = $(shell go env GOFLAGS) -buildmode=pie '-toolexec=env GOGC=400' -gcflags=all=-dwarf=false -ldflags=-w
 quick test unit lint test-cluster: export GOFLAGS = $(checking)
 
 PREFIX ?= /usr/local
@@ -60,7 +60,7 @@ test: tools ## everything that a change must pass
 	@# Once, before lint, unit and tests that build the command compile the same packages side by side.
 	@# Unlike go build, this links no commands.
 	go list -export -f '{{.Export}}' ./bench/... ./cmd/... ./examples/... ./internal/... >/dev/null
-	@$(MAKE) --no-print-directory -j2 lint unit # staticcheck leaves cores idle, and so do tests that wait
+	@$(MAKE) --no-print-directory -j2 lint unit # lint leaves cores idle, and so do tests that wait
 	go test -p 4 -buildmode=exe -vet=off -race -short $(concurrent) # four at a time: most of them wait
 
 test-cluster: build ## as root: jobs on several hosts, made of namespaces, with sshd and Slurm; what becomes of them when hosts die (clusterflags=-short: without most faults and the storm; clusterflags='-run TestStorm -seed 7')
@@ -75,9 +75,8 @@ unit: tools ## the tests, without lint and the race detector
 	@# Explorations and simulations leave much garbage and keep little.
 	GOGC=400 go test -vet=off $$(go list ./... | grep -vx $(elsewhere))
 
-lint: tools ## vet, staticcheck and the house rules (imports, purity, shape, words: internal/testing/house)
-	go vet ./...
-	GOGC=800 go tool staticcheck ./... # a third less time, for a gigabyte more memory
+lint: tools ## vet and staticcheck in one (internal/testing/lint), and the house rules (imports, purity, shape, words: internal/testing/house)
+	GOGC=800 go tool lint ./... # a third less time, for a gigabyte more memory
 	go test -vet=off ./internal/testing/house
 
 demo: build ## the main job: kill processes of a program, get the same answer

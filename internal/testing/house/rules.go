@@ -105,6 +105,8 @@ var dependencies = []dependency{
 	{"github.com/spf13/pflag", []string{"cmd/..."}},
 	{"github.com/hashicorp/memberlist", []string{"bench/detection"}}, // the peer
 	{"github.com/ianlancetaylor/demangle", []string{"internal/job/trial"}},
+	{"golang.org/x/tools", []string{"internal/testing/lint"}},
+	{"honnef.co/go/tools", []string{"internal/testing/lint"}},
 	{"gonum.org/v1/plot", []string{"internal/study/report"}},
 	{"gonum.org/v1/gonum", []string{"bench/detection", "internal/study/reproduce/*"}},
 	{"golang.org/x/sys", []string{"internal/runtime/...", "internal/job/...", "internal/testing/hosts", "internal/study/driver/logp", "bench/...", "cmd/..."}},
