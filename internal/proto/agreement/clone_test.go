@@ -37,8 +37,8 @@ func (i *instance) clone() *instance {
 
 // appendKey describes the machine's state. The tree follows from the dead and the absent.
 func (m *Machine) appendKey(b []byte) []byte {
-	b = appendSet(appendSet(appendSet(b, m.dead), m.absent), m.closers)
-	b = varint.Append(b, m.entered, m.decided, m.stable, m.next, uint64(m.saidTo+1), bit(m.isClosed)|bit(m.forgotten)<<1, uint64(len(m.window)))
+	b = appendSet(appendSet(appendSet(appendSet(appendSet(b, m.dead), m.absent), m.closers), m.asked), m.askers)
+	b = varint.Append(b, m.entered, m.decided, m.stable, m.next, uint64(m.saidTo+1), bit(m.isClosed)|bit(m.forgotten)<<1|bit(m.keeps)<<2, uint64(len(m.window)))
 	for _, i := range m.window {
 		b = varint.Append(b, bit(i.entered)|bit(i.decided)<<1)
 		if i.entered {

@@ -1,29 +1,35 @@
 package agreement
 
 // closing is a barrier of the members that have closed the communicator, along the tree of those
-// that are neither dead nor absent. When it is through, what any of them keeps is needed by
-// nobody.
+// that are neither dead nor absent. When it is through, what any of them keeps is needed by nobody.
+//
+// A member that has forgotten the communicator, or never had anything to keep, says nothing by
+// itself. So a member that may wait for such a child asks it, and the answer is KindAbsent.
 type closing struct {
-	absent    Set      // members at which the communicator isn't open: forgotten there, or not made yet
+	absent    Set      // members at which the communicator isn't open
 	near      position // in the tree without the absent, if there are any
 	closers   Set      // those that have said that all at and below them have closed
-	saidTo    int32    // the parent to which this member has said so, or -1
+	asked     Set      // those that this member has asked
+	askers    Set      // and those that have asked it
+	saidTo    int32    // the parent to which this member has said that it has closed, or -1
+	keeps     bool     // there is something to keep, here or at others
 	isClosed  bool
 	forgotten bool
 }
 
 // Close says that the program has freed the communicator: this member enters no further agreement.
 // What the machine keeps it keeps until all live members have closed; then it says Forget. That is
-// at once if there is nothing to keep: every live member is known to have all decisions, and keep
-// is false. The driver sets keep if it keeps something itself until Forget, such as a revocation.
+// at once if there is nothing to keep: no agreement was entered, and keep is false. The driver sets
+// keep if it keeps something itself until Forget, such as a revocation.
 func (m *Machine) Close(keep bool, out *Actions) {
 	if m.isClosed {
 		return
 	}
 	m.recycle()
 	m.isClosed = true
-	if !keep && m.stable == m.entered {
-		m.leave(KindAbsent, out)
+	m.keeps = m.keeps || keep
+	if !m.keeps && m.entered == 0 {
+		m.leave(out)
 		return
 	}
 	m.tryClose(out)
@@ -32,20 +38,23 @@ func (m *Machine) Close(keep bool, out *Actions) {
 // closed takes a message about closing.
 func (m *Machine) closed(from int, kind Kind, out *Actions) {
 	switch kind {
+	case KindAsk:
+		m.keeps, m.askers = true, m.askers.With(from)
 	case KindHeld:
+		m.keeps = true
 		m.closers = m.closers.With(from)
 		if m.absent.Has(from) {
-			m.absent = m.absent.Minus(Set(nil).With(from))
+			m.absent = m.absent.Without(from)
 			m.rearrangeClosing()
 		}
 	case KindForget:
 		if m.isClosed && m.decided == m.entered {
-			m.leave(KindForget, out)
+			m.leave(out)
 			return
 		}
 	case KindAbsent:
 		m.absent = m.absent.With(from)
-		m.closers = m.closers.Minus(Set(nil).With(from))
+		m.closers = m.closers.Without(from)
 		m.rearrangeClosing()
 	}
 	m.tryClose(out)
@@ -58,7 +67,7 @@ func (m *Machine) rearrangeClosing() {
 	}
 }
 
-// tryClose says that all at and below this member have closed, once for each parent.
+// tryClose says that all at and below this member have closed, once to each parent.
 func (m *Machine) tryClose(out *Actions) {
 	if !m.isClosed || m.forgotten || m.decided < m.entered {
 		return
@@ -70,24 +79,40 @@ func (m *Machine) tryClose(out *Actions) {
 	if p.parent >= 0 && p.parent == m.saidTo {
 		return
 	}
-	for _, c := range p.children {
-		if !m.closers.Has(int(c)) {
-			return
-		}
+	if !m.closedBelow(p, out) {
+		return
 	}
 	if p.parent < 0 {
-		m.leave(KindForget, out)
+		m.leave(out)
 		return
 	}
 	m.saidTo = p.parent
 	*out = append(*out, Action{Kind: Send, To: int(p.parent), Message: Message{Kind: KindHeld}})
 }
 
-// leave ends the machine, and tells those that have told this member that they have closed.
-func (m *Machine) leave(kind Kind, out *Actions) {
+// closedBelow tells whether all below this member have closed. It asks those children that
+// may have forgotten the communicator: after a death or an absence, because they may have heard
+// the end from another parent, and where no agreement has made all members keep something.
+func (m *Machine) closedBelow(p *position, out *Actions) bool {
+	all := true
+	for _, c := range p.children {
+		if m.closers.Has(int(c)) {
+			continue
+		}
+		all = false
+		if (m.entered == 0 || !m.dead.Empty() || !m.absent.Empty()) && !m.asked.Has(int(c)) {
+			m.asked = m.asked.With(int(c))
+			*out = append(*out, Action{Kind: Send, To: int(c), Message: Message{Kind: KindAsk}})
+		}
+	}
+	return all
+}
+
+// leave ends the machine, and tells those that wait for this member.
+func (m *Machine) leave(out *Actions) {
 	m.forgotten = true
-	for _, c := range m.closers.Minus(m.dead).AppendMembers(nil) {
-		*out = append(*out, Action{Kind: Send, To: c, Message: Message{Kind: kind}})
+	for _, c := range m.closers.Union(m.askers).Minus(m.dead).AppendMembers(nil) {
+		*out = append(*out, Action{Kind: Send, To: c, Message: Message{Kind: KindForget}})
 	}
 	*out = append(*out, Action{Kind: Forget})
 }

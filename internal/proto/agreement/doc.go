@@ -41,8 +41,9 @@
 //
 // Early return promises nothing of those that returned and then died: if the root and all to which
 // it has sent the decision die, the others may decide otherwise. Where that matters, a driver
-// enters a second agreement right after the first, and returns the first when the second is
-// decided. Then all live members have the first decision before any returns it (TestStrict).
+// enters a second agreement when it has the first decision, and returns that when the second is
+// decided. Then all live members have the first decision before any returns it (the world "strict"
+// of TestExhaustive).
 //
 // # What is kept, and for how long
 //
@@ -50,7 +51,8 @@
 // say up to which number all below have decisions, and decisions say what is stable at all; so
 // members that agree again and again keep two decisions each. After the last agreement,
 // [Machine.Close] begins a barrier: when all live members have closed, the machines say [Forget],
-// and the driver drops them. That takes another 2(n-1) small messages, for which nobody waits.
+// and the driver drops them. That takes another 2(n-1) small messages, for which nobody waits, and
+// as many questions at most after a death.
 //
 // A message may come for a communicator that isn't open. [Message.Opens] says whether it will be
 // opened: then the driver keeps the message. Otherwise it has been forgotten here, or was never

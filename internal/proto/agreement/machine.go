@@ -310,6 +310,10 @@ func (m *Machine) at(number uint64) *instance {
 	return m.window[number-m.stable-1]
 }
 
+// Kept is how many agreements the machine keeps: those under way, and those whose decision a live
+// member may not have yet.
+func (m *Machine) Kept() int { return len(m.window) }
+
 // Waiting appends the members for which the first agreement without a decision waits, as far as
 // this member can tell: children that haven't reported, or else the parent. It appends nothing if
 // this member waits for no decision.

@@ -24,6 +24,8 @@ const (
 	// KindHeld goes up the tree: all at and below the sender have closed the communicator, and
 	// have all decisions.
 	KindHeld
+	// KindAsk goes down the tree: the sender has closed, and waits for KindHeld.
+	KindAsk
 	// KindForget goes down the tree: all live members have closed the communicator.
 	KindForget
 	// KindAbsent answers a message for a communicator that isn't open here.
@@ -31,7 +33,7 @@ const (
 )
 
 var kinds = [...]string{KindContribution: "contribution", KindAccepted: "accepted", KindDecision: "decision",
-	KindHeld: "held", KindForget: "forget", KindAbsent: "absent"}
+	KindHeld: "held", KindAsk: "ask", KindForget: "forget", KindAbsent: "absent"}
 
 func (k Kind) String() string {
 	if k >= KindContribution && int(k) < len(kinds) {

@@ -25,6 +25,16 @@ func (s Set) With(member int) Set {
 	return t
 }
 
+// Without is the set without a member.
+func (s Set) Without(member int) Set {
+	if !s.Has(member) {
+		return s
+	}
+	t := slices.Clone(s)
+	t[member>>6] &^= 1 << (member & 63)
+	return t.trim()
+}
+
 // Union is the set of those that are in either.
 func (s Set) Union(t Set) Set {
 	if len(s) < len(t) {

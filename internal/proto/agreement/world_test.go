@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"banyan/internal/proto"
 	"banyan/internal/testing/explore"
 	"banyan/internal/topology"
 )
@@ -48,7 +47,11 @@ type rules struct {
 	close     bool // all close after the last agreement
 	strict    bool // the first of two agreements is returned when the second is decided
 	payloads  bool
+	blind     bool // doesn't check what machines forget, only what comes of it
+	unfenced  bool // messages of the dead come also after the news of the death
+	cut       Set  // members that are cut off together: if one dies, all are taken for dead
 	late      Set  // members that open the communicator late
+	keep      Set  // members that keep something when they close
 	bug       func(*Machine) member
 }
 
@@ -76,7 +79,7 @@ type actor struct {
 // event is something that may happen.
 type event struct {
 	kind     eventKind
-	from, to int8
+	from, to int16
 }
 
 type eventKind uint8
@@ -128,11 +131,11 @@ func (w *world) acts(p int) bool { return !w.actors[p].dead || w.suspicion }
 
 func (w *world) Events(dst []event) []event {
 	for p := range w.actors {
-		a, self := &w.actors[p], int8(p)
+		a, self := &w.actors[p], int16(p)
 		if !w.acts(p) {
 			for q := range w.actors {
 				if !a.told.Has(q) && w.acts(q) && !w.actors[q].forgotten && q != p {
-					dst = append(dst, event{hear, self, int8(q)})
+					dst = append(dst, event{hear, self, int16(q)})
 				}
 			}
 			continue
@@ -140,7 +143,7 @@ func (w *world) Events(dst []event) []event {
 		if a.dead {
 			for q := range w.actors {
 				if q != p && !a.told.Has(q) && !w.actors[q].forgotten {
-					dst = append(dst, event{hear, self, int8(q)})
+					dst = append(dst, event{hear, self, int16(q)})
 				}
 			}
 		}
@@ -157,7 +160,7 @@ func (w *world) Events(dst []event) []event {
 		}
 		for q := range w.actors {
 			if c := w.channels[q*w.members+p]; len(c) > 0 && (a.open || !c[0].Opens()) {
-				dst = append(dst, event{deliver, int8(q), self})
+				dst = append(dst, event{deliver, int16(q), self})
 			}
 		}
 	}
@@ -186,7 +189,11 @@ func (w *world) Apply(e event) error {
 	case enter:
 		w.enter(p)
 	case die:
-		a.dead = true
+		for q := range w.actors {
+			if q == p || w.cut.Has(p) && w.cut.Has(q) {
+				w.actors[q].dead = true
+			}
+		}
 		w.dead++
 		if !w.suspicion {
 			for q := range w.actors {
@@ -195,11 +202,13 @@ func (w *world) Apply(e event) error {
 		}
 	case hear:
 		w.actors[e.from].told = w.actors[e.from].told.With(p)
-		w.channels[int(e.from)*w.members+p] = nil
+		if !w.unfenced {
+			w.channels[int(e.from)*w.members+p] = nil
+		}
 		a.Dead(int(e.from), &w.out)
 	case closes:
 		a.closed = true
-		a.Close(w.rounds == 0, &w.out)
+		a.Close(w.keep.Has(p), &w.out)
 	case opens:
 		a.open = true
 	}
@@ -238,12 +247,12 @@ func (w *world) act(p int) error {
 			}
 		case Forget:
 			a.forgotten = true
-			if err := w.mayForget(p); err != nil {
+			if err := w.mayForget(p); err != nil && !w.blind {
 				return err
 			}
 		}
 	}
-	if !a.dead {
+	if !a.dead && !w.blind {
 		return w.mayBeStable(a.machine())
 	}
 	return nil
@@ -274,20 +283,17 @@ func (w *world) decided(p int, x *Action) error {
 		return err
 	}
 	for q := range w.actors {
-		if b := &w.actors[q]; (!b.dead || w.isStrict(q)) && len(b.values) > number && !b.values[number].same(v) {
-			if b.dead {
-				if number == 0 && len(b.values) == w.rounds {
-					return fmt.Errorf("%w: %d", errStrict, q)
-				}
-				continue
-			}
+		b := &w.actors[q]
+		switch {
+		case len(b.values) <= number || b.values[number].same(v):
+		case !b.dead:
 			return fmt.Errorf("%w: %d and %d in agreement %d", errDiffers, p, q, number+1)
+		case w.strict && number == 0 && len(b.values) > 1:
+			return fmt.Errorf("%w: %d", errStrict, q)
 		}
 	}
 	return nil
 }
-
-func (w *world) isStrict(int) bool { return w.strict }
 
 func (v *Value) same(u *Value) bool {
 	return v.Flags == u.Flags && v.Missing.Equal(u.Missing) && v.Failed.Equal(u.Failed) &&
@@ -349,6 +355,17 @@ func (w *world) mayForget(p int) error {
 	return nil
 }
 
+// Check sees that nobody waits for ever where nothing but a death may still happen.
+func (w *world) Check() error {
+	var room [64]event
+	for _, e := range w.Events(room[:0]) {
+		if e.kind != die {
+			return nil
+		}
+	}
+	return w.End()
+}
+
 func (w *world) End() error {
 	for p := range w.actors {
 		a := &w.actors[p]
@@ -402,7 +419,10 @@ func (w *world) AppendKey(b []byte) []byte {
 	return b
 }
 
-var _ explore.World[*world, event] = (*world)(nil)
+var (
+	_ explore.World[*world, event] = (*world)(nil)
+	_ explore.Checker              = (*world)(nil)
+)
 
 func must(t topology.Tree, err error) topology.Tree {
 	if err != nil {
@@ -411,8 +431,6 @@ func must(t topology.Tree, err error) topology.Tree {
 	return t
 }
 
-func star(n int) topology.Tree { return must(topology.KAry(n, max(1, n-1), topology.InOrder)) }
-func chain(n int) topology.Tree { return must(topology.KAry(n, 1, topology.InOrder)) }
+func star(n int) topology.Tree     { return must(topology.KAry(n, max(1, n-1), topology.InOrder)) }
+func chain(n int) topology.Tree    { return must(topology.KAry(n, 1, topology.InOrder)) }
 func binomial(n int) topology.Tree { return must(topology.Binomial(n, topology.InOrder)) }
-
-var _ = proto.NoProc
