@@ -80,8 +80,11 @@ type Spec struct {
 	// and stderr are /dev/null, because another replica has already written what it will write
 	// first.
 	Replacement bool
-	Cores       []int  // to be bound to, of Host.Cores or not; nil: where the agent may run
-	Trace       *Trace // nil: it records nothing
+	// Snapshots says that the process gets the memory in which its snapshots are kept, two versions;
+	// the agent keeps it for the next process with this number.
+	Snapshots bool
+	Cores     []int  // to be bound to, of Host.Cores or not; nil: where the agent may run
+	Trace     *Trace // nil: it records nothing
 }
 
 // Trace says that a process records its frames.
@@ -96,6 +99,16 @@ type Recorded interface {
 	// Record is its trace, nil if it records nothing. It ends when the process has ended; its error
 	// is ErrHostLost if the rest is lost.
 	Record() io.ReadCloser
+}
+
+// Keeper is an agent that keeps the snapshots of processes.
+type Keeper interface {
+	Agent
+	// ReadPart gives what one of the two memories of a process has. The process mustn't write there
+	// meanwhile.
+	ReadPart(p proto.Proc, slot int) (io.ReadCloser, error)
+	// WritePart replaces what one of them has. Close says whether all is there.
+	WritePart(p proto.Proc, slot int) (io.WriteCloser, error)
 }
 
 // InputKind says what a process gets as stdin.

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"banyan/internal/proto"
 )
 
 // Local is the agent of this host, in this process: the processes that it starts are its children.
@@ -23,6 +25,8 @@ type Local struct {
 	mu     sync.Mutex
 	closed bool
 	live   map[*localProcess]struct{} // started and not reaped
+
+	snapshots map[proto.Proc]*parts
 }
 
 // NewLocal makes the agent of this host. Its processes may run where the caller may.
@@ -100,6 +104,10 @@ func (l *Local) Close() error {
 	l.mu.Lock()
 	l.closed = true
 	left := slices.Collect(maps.Keys(l.live))
+	for p, x := range l.snapshots {
+		x.close()
+		delete(l.snapshots, p)
+	}
 	l.mu.Unlock()
 	for _, p := range left {
 		p.Signal(syscall.SIGKILL)

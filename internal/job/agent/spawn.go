@@ -80,6 +80,9 @@ func (p *localProcess) open(s *Spec, f *files) (lifeline *os.File) {
 	if s.Replacement {
 		p.stdout, p.stderr = f.output(), f.output()
 	}
+	if s.Snapshots {
+		f.snapshots(p.agent, s.Proc)
+	}
 	return lifeline
 }
 
@@ -93,7 +96,14 @@ func descriptors(s *Spec) []string {
 		all = append(all, env.Entry(env.Trace, s.Trace.Dir), env.Entry(env.TraceBegin, s.Trace.Begin))
 	}
 	if s.Replacement {
-		all = append(all, env.Entry(env.OutputFDs, env.FormatOutputFDs(outputDescriptor, outputDescriptor+1)))
+		all = append(all, env.Entry(env.OutputFDs, env.FormatFDs(outputDescriptor, outputDescriptor+1)))
+	}
+	if s.Snapshots {
+		first := outputDescriptor
+		if s.Replacement {
+			first += 2
+		}
+		all = append(all, env.Entry(env.SnapshotFDs, env.FormatFDs(first, first+1)))
 	}
 	return all
 }

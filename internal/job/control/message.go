@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"banyan/internal/proto"
+	"banyan/internal/proto/rollback"
 )
 
 // Type says what a Message is.
@@ -56,6 +57,20 @@ const (
 	// Lost: the program was told that the rank of Proc is lost. Text says in which operation.
 	// This is for the report only.
 	Lost Type = "lost"
+)
+
+// Snapshots of jobs without replicas (internal/proto/rollback).
+const (
+	// SnapshotReport, from a process: Report is for the coordinator.
+	SnapshotReport Type = "snapshot report"
+	// SnapshotOrder, from the launcher: Order is for the participant. A flush says in which memory
+	// the process keeps its state, Code, and how much of the job's input it has read, Input.
+	SnapshotOrder Type = "snapshot order"
+	// Through, from a process: its program has finalised, and comes to no safe point any more.
+	Through Type = "through"
+	// AtSafepoint, from a process: its program is at its first safe point, and waits for Noted.
+	// Opaque is as of Healable.
+	AtSafepoint Type = "at safe point"
 )
 
 // From a process to the spare leader.
@@ -144,6 +159,9 @@ type Message struct {
 	Members int          `json:"members,omitempty"`
 	Gone    []Gone       `json:"gone,omitempty"`
 	Joined  []proto.Proc `json:"joined,omitempty"`
+
+	Order  *rollback.Order  `json:"order,omitempty"`
+	Report *rollback.Report `json:"report,omitempty"`
 }
 
 // Gone is a process that a view excludes, and why: "died", "silent" or "left".

@@ -124,8 +124,14 @@ const (
 	Incarnations = "BANYAN_INCARNATIONS"
 	// OutputFDs names the two descriptors that become a replacement's stdout and stderr once
 	// it has its donor's state. Set by the launcher; read and removed by join. See
-	// FormatOutputFDs and TakeOutputFDs.
+	// FormatFDs and TakeOutputFDs.
 	OutputFDs = "BANYAN_OUTPUT_FDS"
+	// Rollback says that snapshots are taken of the job, and with which this process begins.
+	// Default: none are. Set by the launcher; read by join. See FormatRollback and ReadRollback.
+	Rollback = "BANYAN_ROLLBACK"
+	// SnapshotFDs names the two descriptors of the memory in which a process's snapshots are kept.
+	// Set by the agent; read and removed by join. See TakeSnapshotFDs.
+	SnapshotFDs = "BANYAN_SNAPSHOT_FDS"
 	// Spares is how many of the processes that another launcher has started are spares: the
 	// last ones. Default: 0. Set by the user; read by join. "banyan run" warns that it ignores
 	// the variable.
@@ -180,6 +186,6 @@ const (
 // SetByLauncher are the variables that the processes of a job don't inherit from the environment of
 // "banyan run": each has one only if the launcher sets it for this process. It never sets Spares.
 var SetByLauncher = []string{
-	ControlFD, Fault, Replicas, Protocol, Verify, Heal, Elsewhere, Leased, Spares, Incarnations, OutputFDs, Cores,
+	ControlFD, Fault, Replicas, Protocol, Verify, Heal, Elsewhere, Leased, Spares, Incarnations, OutputFDs, Rollback, SnapshotFDs, Cores,
 	Transport, Encrypt, Bcast, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin,
 }

@@ -57,7 +57,7 @@ func TestIncarnations(t *testing.T) {
 }
 
 func TestOutputFDs(t *testing.T) {
-	t.Setenv(OutputFDs, FormatOutputFDs(5, 6))
+	t.Setenv(OutputFDs, FormatFDs(5, 6))
 	if fds, is, err := TakeOutputFDs(); fds != [2]int{5, 6} || !is || err != nil {
 		t.Errorf("got %v, %v, %v", fds, is, err)
 	}

@@ -5,19 +5,22 @@ import (
 	"os"
 )
 
-// FormatOutputFDs is the value of OutputFDs.
-func FormatOutputFDs(stdout, stderr int) string { return fmt.Sprintf("%d,%d", stdout, stderr) }
+// FormatFDs is the value of OutputFDs (stdout, stderr) and of SnapshotFDs.
+func FormatFDs(first, second int) string { return fmt.Sprintf("%d,%d", first, second) }
 
-// TakeOutputFDs reads OutputFDs and removes it from the environment, so that programs which this
-// process starts don't take the descriptors for theirs. is says whether it was set.
-func TakeOutputFDs() (fds [2]int, is bool, err error) {
-	text := os.Getenv(OutputFDs)
+// TakeOutputFDs reads OutputFDs and removes it from the environment. is says whether it was set.
+func TakeOutputFDs() (fds [2]int, is bool, err error) { return takeFDs(OutputFDs) }
+
+// takeFDs reads two descriptors and removes their variable from the environment, so that programs
+// which this process starts don't take them for theirs.
+func takeFDs(name string) (fds [2]int, is bool, err error) {
+	text := os.Getenv(name)
 	if text == "" {
 		return fds, false, nil
 	}
 	if _, err := fmt.Sscanf(text, "%d,%d", &fds[0], &fds[1]); err != nil || fds[0] <= 2 || fds[1] <= 2 {
-		return fds, false, fmt.Errorf("%s=%q: want two descriptors beyond 2", OutputFDs, text)
+		return fds, false, fmt.Errorf("%s=%q: want two descriptors beyond 2", name, text)
 	}
-	os.Unsetenv(OutputFDs)
+	os.Unsetenv(name)
 	return fds, true, nil
 }

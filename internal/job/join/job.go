@@ -86,6 +86,7 @@ type Job struct {
 	supervisor supervisor
 	checking   checking
 	survive    atomic.Bool // the program goes on when a rank is lost
+	snapshots  *snapshots  // nil: none are taken
 	ending
 }
 
@@ -223,6 +224,9 @@ func (j *Job) config() (engine.Config, error) {
 	if j.verify {
 		// The engine calls it and mustn't wait.
 		cfg.Process.Corrupted = func(c process.Corruption) { go j.corrupted(c) }
+	}
+	if cfg.Rollback, err = j.readRollback(); err != nil {
+		return cfg, err
 	}
 	if j.checking, err = readChecking(j.self); err != nil {
 		return cfg, err

@@ -102,6 +102,11 @@ func (l *launched) hear(m control.Message) {
 		j.Engine.Marked(m.Proc, m.Incarnation, m.Input)
 	case control.Noted:
 		j.Engine.Noted(m.Input)
+	case control.SnapshotOrder:
+		if m.Order != nil && j.snapshots != nil {
+			j.snapshots.slot.Store(int32(m.Code & 1))
+			j.Engine.Ordered(*m.Order, m.Input)
+		}
 	case control.Traced, control.Untraced:
 		j.Engine.Excuse(m.Proc, m.Type == control.Traced)
 	case control.Explain:
@@ -147,6 +152,9 @@ func (l *launched) through() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.leaving = true
+	if l.job.snapshots != nil {
+		l.lifeline.Send(control.Message{Type: control.Through})
+	}
 	for _, r := range l.hearsay {
 		l.suspect(r)
 	}

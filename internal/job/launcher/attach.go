@@ -33,7 +33,7 @@ func (j *job) attachAll() {
 
 // inputKept is how much input is kept for replacements.
 func (j *job) inputKept() int {
-	if j.recovery == nil {
+	if j.recovery == nil && j.back == nil {
 		return 0
 	}
 	return inputKept

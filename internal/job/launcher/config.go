@@ -84,6 +84,15 @@ type Config struct {
 	Heal      bool
 	healLimit time.Duration // of each phase of a replacement, for tests; 0: recovery.Limit
 
+	// Rollback has snapshots taken of a job without replicas, and has it go back to the last one when
+	// a process dies. SnapshotEvery is how often; 0: DefaultSnapshotEvery.
+	Rollback      bool
+	SnapshotEvery time.Duration
+	// SnapshotDir, if it isn't empty, is where the snapshots are kept on disk, too. ResumeSnapshot has
+	// the job go on from the last one that is there.
+	SnapshotDir    string
+	ResumeSnapshot bool
+
 	// verdict is within which time a lost host is known as such, for tests; 0: verdictLimit.
 	verdict time.Duration
 
@@ -175,7 +184,9 @@ type plan struct {
 	layout  layout.Layout // of all ranks; of one rank if all are in one process
 	size    int           // number of processes
 	planned []fault.Event
-	paced   bool // the user names neither η nor δ: see paceHeartbeats
+	paced   bool      // the user names neither η nor δ: see paceHeartbeats
+	resumed *manifest // the snapshot on disk with which the job begins; nil: none
+	damaged []string  // newer ones, and what is wrong with them
 }
 
 // inproc says whether one process runs all ranks.
@@ -196,6 +207,9 @@ func (c Config) check() (*plan, error) {
 		return nil, err
 	}
 	if err := p.checkHosts(); err != nil {
+		return nil, &StartError{CodeUsage, err}
+	}
+	if err := p.checkRollback(); err != nil {
 		return nil, &StartError{CodeUsage, err}
 	}
 	return p, nil

@@ -55,17 +55,24 @@ func (j *job) passed(all []passing, cause string) {
 	if j.ending {
 		return
 	}
+	if j.back != nil && j.back.falling {
+		j.fell(all)
+		return
+	}
 	for _, x := range all {
-		if x.end.kind == diedEarly {
+		if x.end.kind == diedEarly && j.back == nil {
 			j.tellOthers(x.process, control.Message{Type: control.Death, Proc: x.id, Incarnation: x.incarnation,
 				Signal: int(x.end.signal), Code: x.end.code, Cause: j.how(x.process, x.end)})
-		} else {
+		} else if x.end.kind != diedEarly {
 			j.departed(x.process)
 		}
 	}
 	deaths := slices.DeleteFunc(slices.Clone(all), func(x passing) bool { return x.end.kind == inOrder })
 	if len(deaths) > 0 || cause != "" {
 		j.died(deaths, cause)
+	}
+	if j.back != nil && !j.ending {
+		j.fell(all)
 	}
 }
 
@@ -102,6 +109,9 @@ func (j *job) died(all []passing, cause string) {
 	switch lost = slices.Compact(lost); {
 	case len(lost) == 0:
 		j.note(cause)
+	case j.goesBack(all):
+		j.noteRollback(cause)
+		return
 	case !j.ledger.survive:
 		j.loseRank(proto.Rank(lost[0]), cause)
 		return

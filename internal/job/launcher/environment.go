@@ -75,6 +75,9 @@ func (p *plan) firstEnvironment(id proto.Proc) (all []string) {
 	if own := fault.FormatOwn(p.planned, int(p.layout.Rank(id)), p.layout.Replica(id)); own != "" {
 		all = append(all, env.Entry(env.Fault, own))
 	}
+	if p.Rollback {
+		all = append(all, rollbackStart(0, p.resumed.number(), 0))
+	}
 	return all
 }
 

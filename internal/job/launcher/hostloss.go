@@ -11,6 +11,7 @@ import (
 	"banyan/internal/job/agent"
 	"banyan/internal/job/recovery"
 	"banyan/internal/proto"
+	"banyan/internal/proto/rollback"
 )
 
 // A host is lost when its agent can't be reached any more and its lease is over: all its processes
@@ -115,6 +116,9 @@ func (j *job) lostHost(host int) {
 		why = " (" + why + ")"
 	}
 	j.passed(passed, fmt.Sprintf("host %s is lost%s: %s", h.name(host), why, j.lostWith(passed)))
+	if j.back != nil && !j.ending {
+		j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.HostLost(rollback.Host(host), out) })
+	}
 	if replacement != nil {
 		end := ending{kind: diedEarly, lost: true}
 		j.failAttempt(replacement.identity(), end.String(), recovery.Nobody)

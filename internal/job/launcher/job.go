@@ -23,7 +23,9 @@ type job struct {
 	server    *pmi.Server // safe for concurrent use
 	feeder    *feeder     // safe for concurrent use
 	outputs   *outputs
-	recovery  *recoveryLead // nil: dead processes aren't replaced
+	recovery  *recoveryLead   // nil: dead processes aren't replaced
+	back      *rollbackLead   // nil: the job doesn't go back to snapshots
+	drained   <-chan struct{} // closed when all output is read
 
 	// events are what the loop is to do next. All other goroutines post them.
 	events chan func()
@@ -88,6 +90,7 @@ func Run(c Config) (*Report, error) {
 		c.Started()
 	}
 	j.attachAll()
+	j.beginRollback()
 	j.changed()
 	if text := p.heartbeatWarning(); text != "" {
 		j.warn(text)
@@ -105,8 +108,10 @@ func newJob(p *plan, agents []agent.Agent, recording *recording, name string) *j
 	if p.Screen == nil {
 		p.Screen = newPrinters(&p.Config)
 	}
+	back := newRollbackLead(p)
 	j := &job{
 		plan:      p,
+		back:      back,
 		recording: recording,
 		reporter:  newReporter(p, p.Screen),
 		ledger:    newLedger(p.layout),
@@ -117,17 +122,12 @@ func newJob(p *plan, agents []agent.Agent, recording *recording, name string) *j
 		injected:  make(map[proto.Proc]time.Time),
 		stopped:   make(map[*process]time.Time),
 	}
-	j.server = pmi.NewServer(p.size, name, func(rank, code int, text string) {
-		j.post(func() { j.abort(j.procs[rank], code, text) })
-	})
-	j.server.SetPrograms(func(rank int) int { return p.partIndex(int(j.ledger.Rank(proto.Proc(rank)))) })
-	j.server.SetHosts(hostNumbers(p.Places))
-	j.server.MakeSecret()
-	if p.Keep != nil {
-		j.server.BeforeBarrier(func(open func()) { j.post(func() { j.durably(open) }) })
-	}
+	j.server = j.newServer(name)
 	j.spawner = newSpawner(p, j.hosts, recording)
 	j.recovery = newRecoveryLead(p)
+	if back != nil {
+		back.screen.differs = j.outputDiffers
+	}
 	return j
 }
 

@@ -13,8 +13,7 @@ func (j *job) loop(s *signals) {
 	ticker := time.NewTicker(j.HeartbeatTimeout / 2)
 	defer ticker.Stop()
 	tracers := newPatrol(j.HeartbeatTimeout / 4)
-	drained := make(chan struct{})
-	go func() { j.outputs.wait(); close(drained) }()
+	j.drained = j.awaitOutputs()
 	var giveUp <-chan time.Time // set when the job is interrupted and has only output left
 	var kill <-chan time.Time
 	var late <-chan time.Time
@@ -50,8 +49,8 @@ func (j *job) loop(s *signals) {
 		case <-stop:
 			stop = nil
 			j.halt()
-		case <-drained:
-			alive = false
+		case <-j.drained:
+			alive = !j.outputsEnded()
 		case <-giveUp:
 			alive = false
 		}
@@ -59,8 +58,16 @@ func (j *job) loop(s *signals) {
 			// The terminal may be stuck.
 			giveUp = time.After(killDelay)
 		}
+		alive = alive && !j.abandonedByAll()
 	}
 	j.finish()
+}
+
+// awaitOutputs gives what is closed when all output is read.
+func (j *job) awaitOutputs() <-chan struct{} {
+	drained := make(chan struct{})
+	go func(o *outputs) { o.wait(); close(drained) }(j.outputs)
+	return drained
 }
 
 // finish completes the report.
@@ -70,6 +77,7 @@ func (j *job) finish() {
 		(<-j.events)()
 	}
 	j.endLastReplacement()
+	j.endRollback()
 	r := &j.report
 	r.Duration = Seconds(time.Since(j.started))
 	lacks, err := j.recording.merge(j.plan)

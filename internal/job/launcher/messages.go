@@ -11,6 +11,9 @@ import (
 // said takes a message of a process.
 func (j *job) said(p *process, m control.Message) {
 	slog.Debug("heard", "process", p.id, "message", m)
+	if j.back != nil && (j.back.falling || p != j.procs[p.id]) {
+		return // of a process that is killed, or was
+	}
 	e := &j.ledger.entries[p.id]
 	switch m.Type {
 	case control.Ready:
@@ -43,6 +46,12 @@ func (j *job) said(p *process, m control.Message) {
 			j.recovery.Heard(p.identity())
 			j.beginNextAttempt()
 		}
+	case control.SnapshotReport:
+		j.reported(p, m.Report)
+	case control.AtSafepoint:
+		j.atSafepoint(p, m.Opaque)
+	case control.Through:
+		j.leaving(p)
 	case control.Lost:
 		if j.ledger.valid(m.Proc) {
 			j.remark(fmt.Sprintf("%s was told of the loss of %v: %s", j.name(p), j.ledger.Rank(m.Proc), m.Text))

@@ -46,8 +46,16 @@ func newOutputs(l layout.Layout, s Screen, kept, heal bool) *outputs {
 func (j *job) collectOutput() {
 	j.Screen.OnShown(j.outputs.positions.shown)
 	for r := range j.layout.Ranks() {
+		var at [2]int64 // where the output begins
+		if j.back != nil {
+			at = j.back.committed.output[r]
+			j.outputs.positions.shown(r, false, at[0])
+			j.outputs.positions.shown(r, true, at[1])
+		}
 		j.outputs.stdouts[r] = j.collector(r, false)
 		j.outputs.stderrs[r] = j.collector(r, true)
+		j.outputs.stdouts[r].Begin(0, at[0])
+		j.outputs.stderrs[r].Begin(0, at[1])
 	}
 }
 

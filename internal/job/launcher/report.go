@@ -27,12 +27,15 @@ type Report struct {
 	// LostRanks are the ranks whose replicas all died.
 	LostRanks []int `json:"lost_ranks"`
 	// Hosts are those of the job, in the order of its agents.
-	Hosts    []HostReport `json:"hosts"`
-	Deaths   []Death      `json:"deaths"`   // in the order in which they were found
-	Heals    []Heal       `json:"heals"`    // replacements, in the order in which they were healed or failed
-	Views    []View       `json:"views"`    // after the first, as the coordinators told the launcher
-	Faults   []Fault      `json:"faults"`   // as planned
-	Warnings []string     `json:"warnings"` // and other remarks
+	Hosts  []HostReport `json:"hosts"`
+	Deaths []Death      `json:"deaths"` // in the order in which they were found
+	Heals  []Heal       `json:"heals"`  // replacements, in the order in which they were healed or failed
+	// Snapshots are those that were committed, and Rollbacks tells when the job went back.
+	Snapshots []SnapshotReport `json:"snapshots,omitempty"`
+	Rollbacks []RollbackReport `json:"rollbacks,omitempty"`
+	Views     []View           `json:"views"`    // after the first, as the coordinators told the launcher
+	Faults    []Fault          `json:"faults"`   // as planned
+	Warnings  []string         `json:"warnings"` // and other remarks
 }
 
 // Outcomes of a job.
@@ -111,6 +114,21 @@ type Heal struct {
 	Began       Seconds `json:"began_s"`
 	Took        Seconds `json:"took_s"`
 	Error       string  `json:"error,omitempty"` // why it failed
+}
+
+// SnapshotReport is a snapshot that was committed.
+type SnapshotReport struct {
+	Number uint64  `json:"number"`
+	At     Seconds `json:"at_s"`     // when it was begun
+	Paused Seconds `json:"paused_s"` // until all ranks went on; most of them stood still for less
+	Took   Seconds `json:"took_s"`   // until it was committed
+}
+
+// RollbackReport is a rollback.
+type RollbackReport struct {
+	Snapshot uint64  `json:"snapshot"` // 0: the beginning
+	At       Seconds `json:"at_s"`     // when the death was known
+	Took     Seconds `json:"took_s"`   // until all processes had been started again
 }
 
 // Causes of death.

@@ -32,6 +32,11 @@ func (s *spawner) startAll() ([]*process, error) {
 	for host := range specs {
 		specs[host] = s.firstSpecs(host)
 	}
+	return s.start(specs)
+}
+
+// start starts the processes of all hosts, at the same time. If one can't be started, none is left.
+func (s *spawner) start(specs [][]agent.Spec) ([]*process, error) {
 	procs := make([][]agent.Process, len(specs))
 	errs := make([]error, len(specs))
 	var started sync.WaitGroup
@@ -73,6 +78,7 @@ func (s *spawner) firstSpecs(host int) []agent.Spec {
 	for i, id := range procs {
 		s.cores[id] = cores.of(i)
 		specs[i] = s.spec(id, 0, host, s.firstEnvironment(id))
+		specs[i].Replacement = s.resumed != nil
 		specs[i].Trace = s.recording.traced() // a replacement has none
 	}
 	return specs
@@ -85,7 +91,7 @@ func (s *spawner) spec(id proto.Proc, incarnation proto.Incarnation, host int, o
 		Proc: id, Incarnation: incarnation,
 		Path: program.path, Argv: program.argv(), Dir: program.Dir, MakeDir: s.PrivateDir != "",
 		Env:   slices.Concat(inherited(program.Env), s.environment(id, len(s.hosts.found[host].Cores)), own),
-		Input: s.input(id), Replacement: incarnation > 0, Cores: s.cores[id],
+		Input: s.input(id), Replacement: incarnation > 0, Cores: s.cores[id], Snapshots: s.Rollback,
 	}
 }
 
@@ -111,7 +117,7 @@ func (p *plan) input(id proto.Proc) agent.InputKind {
 	switch {
 	case p.layout.Rank(id) != 0:
 		return agent.NoInput
-	case p.heals():
+	case p.heals() || p.Rollback:
 		return agent.AskedInput
 	}
 	return agent.SomeInput

@@ -1,6 +1,8 @@
 package comm
 
 import (
+	"errors"
+
 	"banyan/internal/runtime/commons"
 	"banyan/internal/runtime/engine"
 )
@@ -21,6 +23,9 @@ const (
 	sharedFrom               = 16
 	sharedFromOversubscribed = 64
 )
+
+// errAhead is why a snapshot isn't taken now.
+var errAhead = errors.New("a collective that other ranks have begun before their safe point, and this one hasn't")
 
 // sharing is what a communicator knows of its commons.
 type sharing struct {
@@ -261,4 +266,13 @@ func (c *Comm) closeCommons() {
 		c.sharing.in.Unmap()
 		c.sharing = sharing{}
 	}
+}
+
+// Settled implements engine.Settler: it says why this rank's state isn't its whole part of a
+// snapshot, in which nothing of common memory is.
+func (c *Comm) Settled() error {
+	if c.sharing.in != nil && c.sharing.in.Ahead() {
+		return errAhead
+	}
+	return nil
 }

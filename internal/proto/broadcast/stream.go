@@ -306,6 +306,16 @@ func (s *Stream) Started() uint64 { return s.started }
 // Completed is up to which number all broadcasts are handed up here.
 func (s *Stream) Completed() uint64 { return s.completed }
 
+// Ahead tells whether anything has come of a broadcast that this member hasn't started.
+func (s *Stream) Ahead() bool {
+	for i := range s.slots {
+		if s.slots[i].number > s.started {
+			return true
+		}
+	}
+	return false
+}
+
 // Deadline is when Tick and then SendReady have to be called next. It may be early.
 func (s *Stream) Deadline() proto.Time {
 	deadline := s.deadline

@@ -111,6 +111,9 @@ func (c *Coordinator) Began(home, buddy []Host, out *[]Action) {
 		c.phase = runs
 		return
 	}
+	if c.lost(out) {
+		return
+	}
 	c.phase = fetches
 	for i := range c.ranks {
 		if m := &c.ranks[i]; !slices.Contains(m.copies, m.home) {
@@ -405,19 +408,25 @@ func (c *Coordinator) restart(out *[]Action) {
 		c.fail(fmt.Sprintf("the job has gone back %d times to %s: it doesn't come to the next one", MaxRestarts, c.place()), out)
 		return
 	}
-	if c.committed != Beginning {
-		for i := range c.ranks {
-			if len(c.ranks[i].copies) == 0 {
-				c.fail(fmt.Sprintf("all copies of the snapshot of %v are lost with their hosts", proto.Rank(i)), out)
-				return
-			}
-		}
+	if c.lost(out) {
+		return
 	}
 	c.epoch++
 	for i := range c.ranks {
 		c.ranks[i].sent = nil
 	}
 	*out = append(*out, Action{Kind: Restart, Epoch: c.epoch, Snapshot: c.committed})
+}
+
+// lost ends the job if a part of the committed snapshot has no copy left.
+func (c *Coordinator) lost(out *[]Action) bool {
+	for i := range c.ranks {
+		if c.committed != Beginning && len(c.ranks[i].copies) == 0 {
+			c.fail(fmt.Sprintf("all copies of the snapshot of %v are lost with their hosts", proto.Rank(i)), out)
+			return true
+		}
+	}
+	return false
 }
 
 // place is the committed snapshot in words.

@@ -158,3 +158,16 @@ func (s *Memory) End() (o cells.Outcome, culprit, has int) {
 	}
 	return o, culprit, has
 }
+
+// Ahead tells whether another member has given its data in a call that this one hasn't begun. Both
+// rest.
+func (s *Memory) Ahead() bool {
+	for member := range int(s.size) {
+		for cell := range Depth {
+			if s.line(member, cell).word.Load()>>cells.NumberShift > s.m.Call() {
+				return true
+			}
+		}
+	}
+	return false
+}

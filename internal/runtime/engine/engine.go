@@ -63,6 +63,8 @@ type Config struct {
 	// Where says where the program, if it is in Go, makes the present call; "" if that is unknown.
 	// It is called for errors that can't tell otherwise what they are about.
 	Where func() string
+	// Rollback, if set, has snapshots taken of a job without replicas (rollback.go).
+	Rollback *Rollback
 	// Lane, if set, is memory by which the C of this process uses the rings (lane.go).
 	Lane *lane.Memory
 }
@@ -92,6 +94,7 @@ type Engine struct {
 	sharing []sharedCall // that wait
 	views   views
 	safe    safe
+	back    *back // nil: no snapshots are taken
 }
 
 // New starts an engine and its progress thread. The engine takes the transport over.
@@ -111,12 +114,13 @@ func New(cfg Config, tr transport.Transport) *Engine {
 		e.doze = d.Doze
 	}
 	e.views.more = make(chan struct{})
+	e.beginRollback()
 	e.p = process.New(e.cfg.Process, 0, tr, host{e})
 	e.done = e.p.Done
 	if v := e.p.View(); v != nil {
 		e.views.list = append(e.views.list, v)
 	}
-	e.safe.due.Store(cfg.Process.Heal || cfg.Process.Replacement)
+	e.safe.due.Store(cfg.Process.Heal || cfg.Process.Replacement || cfg.Rollback != nil)
 	e.stopped.Add(1)
 	go e.keep()
 	return e

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
 	"banyan/internal/proto/membership"
@@ -55,9 +57,15 @@ func (h host) put(ev Event) {
 }
 
 func (h host) Died(r detector.Report) { h.put(Event{Kind: Died, Report: r}) }
-func (h host) RankLost(r proto.Rank)  { h.e.closeLane(lane.Lost); h.put(Event{Kind: RankLost, Rank: r}) }
-func (h host) Fenced(by proto.Proc)   { h.e.closeLane(lane.Lost); h.put(Event{Kind: Fenced, By: by}) }
-func (h host) Apart(from proto.Proc)  { h.put(Event{Kind: Apart, By: from}) }
+func (h host) RankLost(r proto.Rank) {
+	h.e.closeLane(lane.Lost)
+	h.put(Event{Kind: RankLost, Rank: r})
+	if b := h.e.back; b != nil {
+		time.Sleep(b.Grace)
+	}
+}
+func (h host) Fenced(by proto.Proc)  { h.e.closeLane(lane.Lost); h.put(Event{Kind: Fenced, By: by}) }
+func (h host) Apart(from proto.Proc) { h.put(Event{Kind: Apart, By: from}) }
 
 func (h host) Aborted(by proto.Proc, code int) { h.put(Event{Kind: Aborted, By: by, Code: code}) }
 

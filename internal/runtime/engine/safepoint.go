@@ -74,6 +74,9 @@ func (e *Engine) safepoint(site Site) (restored bool, err error) {
 		return false, process.ErrClosed
 	}
 	s := &e.safe
+	if e.back != nil {
+		return e.rollbackPoint(site)
+	}
 	if !s.passed {
 		s.passed = true
 		s.parts = slices.Clone(s.partOrder)

@@ -34,6 +34,10 @@ type Part interface {
 	Restore(b []byte) error
 }
 
+// Settler is a Part that may have to wait for other ranks until it is settled: it says why a
+// snapshot of this rank's state alone would lack something, or nil.
+type Settler interface{ Settled() error }
+
 // registry holds the state of a process above its engine. The names are in the order in which they
 // were added, which is the same at all replicas.
 type registry struct {

@@ -97,6 +97,10 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 		p.askArrived(from, h)
 	case wire.KindThrough:
 		p.throughArrived(from, h)
+	case wire.KindMarker:
+		if p.cfg.Marker != nil {
+			p.cfg.Marker(p.cfg.Layout.Rank(from), h.Marker().Snapshot)
+		}
 	case wire.KindNudge:
 		p.Changes++ // the waiter that it is for may be another thread than the one that polls
 	}

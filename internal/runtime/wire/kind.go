@@ -111,6 +111,10 @@ const (
 	// for it (internal/runtime/process/joining.go).
 	KindGiveUp
 
+	// KindMarker says that all which the sender has sent before a snapshot is here, where no rank
+	// has replicas (internal/proto/rollback); see Marker.
+	KindMarker
+
 	kindEnd
 )
 
@@ -156,6 +160,7 @@ var kinds = [kindEnd]payloadShape{
 	KindThrough:          {"through", 0},
 	KindNudge:            {"nudge", 0},
 	KindGiveUp:           {"give-up", 0},
+	KindMarker:           {"marker", 0},
 }
 
 // Valid tells whether k is a kind that may be on the wire.

@@ -120,3 +120,12 @@ func (f Abort) Put(h *Header) { *h = Header{Kind: KindAbort, Tag: f.Code} }
 
 // Abort reads a KindAbort.
 func (h *Header) Abort() Abort { return Abort{Code: h.Tag} }
+
+// Marker is a KindMarker: the number of the snapshot.
+type Marker struct{ Snapshot uint64 }
+
+// Put makes h the header of a marker.
+func (m Marker) Put(h *Header) { *h = Header{Kind: KindMarker, Seq: m.Snapshot} }
+
+// Marker reads a KindMarker.
+func (h *Header) Marker() Marker { return Marker{h.Seq} }

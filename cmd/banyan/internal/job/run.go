@@ -35,6 +35,12 @@ least reliable. With --heal, a new process replaces a replica that has died, if 
 program says where it can take over another replica's state; docs/guide/replication.md
 says how.
 
+With --rollback, a job without replicas survives deaths, too, and loses only the time since
+its last snapshot: the state that the program registers is kept in memory, at a safe point
+of all ranks, every --snapshot-every. When a process dies, all start again and go on from
+there. With --snapshot-dir snapshots are kept on disk, too, and --resume goes on from them
+in another job. docs/guide/rollback.md says more.
+
 With --verify, the data that replicas send is compared. It finds data that a fault of
 the hardware has changed and nothing else has noticed. If the rank has 2 replicas the
 job ends then; of 3, the replica that differs is killed, with the one that received its
@@ -107,6 +113,8 @@ const runExample = `  banyan run -n 4 ./cg matrix.mtx
   banyan run -n 4 --replicas 2 --fault "kill rank=2 at=300ms" ./cg matrix.mtx
   banyan run -n 8 --replicas 2 --replicate 0-3,7 ./cg matrix.mtx
   banyan run -n 4 --replicas 2 --heal --fault "kill rank=2 at=300ms" ./cg matrix.mtx
+  banyan run -n 4 --rollback --snapshot-every 30s ./program
+  banyan run -n 4 --rollback --snapshot-dir snapshots --resume ./program
   banyan run -n 2 --label --report report.json ./program --its-own-flag
   banyan run -n 4 --trace run.jsonl ./hello && banyan trace run.jsonl --svg run.svg
   banyan run -n 1 ./master : -n 7 --env THREADS=2 ./worker
@@ -198,6 +206,10 @@ func (f *runFlags) command() *cobra.Command {
 	flags.BoolVar(&f.config.Verify, "verify", false, "compare the data that replicas send: a silent corruption ends the job, or with 3 replicas is outvoted")
 	flags.StringVar(&f.config.Protocol, "protocol", launcher.ProtocolParallel, "how replicas send: parallel (each to one, keeping copies for the others until these have them) or mirror (each to all)")
 	flags.BoolVar(&f.config.Heal, "heal", false, "replace a replica that has died, where the program has safe points")
+	flags.BoolVar(&f.config.Rollback, "rollback", false, "take snapshots of a program with safe points, and go back to the last one when a process dies (without replicas)")
+	flags.DurationVar(&f.config.SnapshotEvery, "snapshot-every", 0, fmt.Sprintf("how often --rollback takes a snapshot (default %v)", launcher.DefaultSnapshotEvery))
+	flags.StringVar(&f.config.SnapshotDir, "snapshot-dir", "", "keep the snapshots of --rollback in `DIR`, too: the last two, until the job ends well")
+	flags.BoolVar(&f.config.ResumeSnapshot, "resume", false, "go on from the last whole snapshot in the --snapshot-dir of a job that has ended")
 	flags.StringVar(&f.faults, "fault", "", "`PLAN` of processes to kill or stop (see above)")
 	flags.StringVar(&f.config.Transport, "transport", launcher.TransportAuto,
 		"how messages travel: auto, shm, tcp, or inproc (all ranks in one process, for Go programs that use mpi.Main)")

@@ -1,0 +1,246 @@
+package launcher
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"banyan/internal/job/agent"
+	"banyan/internal/job/env"
+	"banyan/internal/job/pmi"
+	"banyan/internal/proto"
+	"banyan/internal/proto/rollback"
+)
+
+// epoch is how far the job is between two epochs.
+type epoch struct {
+	falling  bool             // all processes are killed, or were
+	next     *rollback.Action // the restart that waits until the output of the old processes is read
+	read     bool             // it is
+	starting bool             // agents start the processes of the next epoch
+	fell     time.Time        // when the death came
+	code     int              // the exit code of the process that died last by itself
+	restarts int              // for the report
+}
+
+// fell takes the ends of processes in a job with rollback. It returns whether all that follows from
+// them has been done.
+func (j *job) fell(all []passing) bool {
+	r := j.back
+	was := r.falling
+	for _, x := range all {
+		if x.process != j.procs[x.id] {
+			continue
+		}
+		tell := (*rollback.Coordinator).Left
+		if x.end.kind == diedEarly {
+			if tell = (*rollback.Coordinator).Died; !was {
+				r.code = x.end.exitCode()
+			}
+		}
+		j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { tell(c, proto.Rank(x.id), c.Epoch(), out) })
+	}
+	return was
+}
+
+// goesBack says whether deaths make the job go back. A process that fails by itself before there is
+// a snapshot would fail again.
+func (j *job) goesBack(deaths []passing) bool {
+	if j.back == nil {
+		return false
+	}
+	return !slices.ContainsFunc(deaths, func(x passing) bool {
+		return x.end.kind == diedEarly && !x.end.lost && x.end.signal == 0 && j.back.Committed() == rollback.Beginning
+	})
+}
+
+// noteRollback reports deaths that make the job go back.
+func (j *job) noteRollback(cause string) {
+	r := j.back
+	r.fell = time.Now()
+	where := "it starts again from the beginning, since no snapshot was taken yet"
+	if n := r.Committed(); n != rollback.Beginning {
+		where = fmt.Sprintf("it goes back to snapshot %d", n)
+		if !r.took.IsZero() {
+			where += fmt.Sprintf(", taken %s ago", brief(time.Since(r.took)))
+		}
+	}
+	j.note(fmt.Sprintf("%s; the job has no replica of it: %s", cause, where))
+	j.report.Rollbacks = append(j.report.Rollbacks, RollbackReport{Snapshot: uint64(r.Committed()), At: Seconds(r.fell.Sub(j.started))})
+}
+
+// outputsEnded says whether the job is over, now that all output is read.
+func (j *job) outputsEnded() bool {
+	if j.back == nil || !j.back.falling || j.ending {
+		return true
+	}
+	j.drained, j.back.read = nil, true
+	j.startAgain()
+	return false
+}
+
+// startAgain starts the processes of the next epoch, if nothing of the last one is left.
+func (j *job) startAgain() {
+	r := j.back
+	if r.next == nil || !r.read || r.starting || j.ending {
+		return
+	}
+	a := *r.next
+	r.next, r.starting = nil, true
+	places, err := j.placesAgain()
+	if err != nil {
+		j.cannotStart(err)
+		return
+	}
+	j.Places = places
+	specs := j.spawner.specsAgain(a, r.committed.slot)
+	go func() {
+		procs, err := j.spawner.start(specs)
+		j.post(func() {
+			if err != nil {
+				j.cannotStart(err)
+			} else {
+				j.beganAgain(procs)
+			}
+		})
+	}()
+}
+
+// cannotStart ends the job, because its processes can't start again.
+func (j *job) cannotStart(err error) {
+	j.back.starting = false
+	if j.ending {
+		return
+	}
+	reason := fmt.Sprintf("the job can't start again: %v", err)
+	j.note(reason)
+	j.end(OutcomeRankLost, reason, j.back.code)
+}
+
+// abandonedByAll says whether a job that is ending has nothing left that would tell the loop so.
+func (j *job) abandonedByAll() bool {
+	return j.back != nil && j.ending && j.back.read && j.running == 0 && !j.back.starting
+}
+
+// beganAgain connects the processes of an epoch.
+func (j *job) beganAgain(procs []*process) {
+	r := j.back
+	r.starting = false
+	if j.ending {
+		for _, p := range procs {
+			discard(p)
+		}
+		return
+	}
+	r.falling, r.read = false, false
+	j.procs, j.running = procs, len(procs)
+	j.ledger = newLedger(j.layout)
+	clear(j.injected)
+	clear(j.stopped)
+	j.departures = departures{}
+	j.server = j.newServer(fmt.Sprintf("banyan-%d-%d", os.Getpid(), r.Epoch()))
+	j.outputs = newOutputs(j.layout, j.Screen, false, false)
+	j.collectOutput()
+	for _, p := range procs {
+		j.outputs.read(p)
+		j.attach(p, j.said, j.reaped)
+		if p.hasInput() {
+			lost := func() {
+				j.note(fmt.Sprintf("the input isn't there any more from its beginning: the launcher keeps %d MiB", inputKept>>20))
+				j.end(OutcomeRankLost, "the input can't be given again", 1)
+				j.killAll()
+			}
+			if !j.feeder.replace(j.ledger.Replica(p.id), sink{w: p.Stdin()}, func() { j.post(lost) }) {
+				lost()
+				return
+			}
+		}
+	}
+	j.outputs.endRanks()
+	j.drained = j.awaitOutputs()
+	if n := len(j.report.Rollbacks); n > 0 {
+		j.report.Rollbacks[n-1].Took = Seconds(time.Since(r.fell))
+	}
+	j.beginEpoch()
+	j.planSnapshot(j.SnapshotEvery)
+}
+
+// beginEpoch tells the coordinator where the processes are, and where their second copies go.
+func (j *job) beginEpoch() {
+	home, buddy := make([]rollback.Host, j.size), make([]rollback.Host, j.size)
+	for id, host := range j.Places {
+		home[id], buddy[id] = rollback.Host(host), j.hosts.buddy(host)
+	}
+	j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.Began(home, buddy, out) })
+}
+
+// buddy is the host that keeps second copies for another one: the next living one that doesn't share
+// its kernel, or NoHost.
+func (h *hosts) buddy(host int) rollback.Host {
+	living := h.living()
+	for i := 1; i < len(living); i++ {
+		if k := (host + i) % len(living); living[k] && h.found[k].Boot != h.found[host].Boot {
+			return rollback.Host(k)
+		}
+	}
+	return rollback.NoHost
+}
+
+// placesAgain says where all processes start again: where they were, or, if that host is lost, where
+// fewest are.
+func (j *job) placesAgain() ([]int, error) {
+	places, living := slices.Clone(j.Places), j.hosts.living()
+	load := make([]int, len(living))
+	for _, host := range places {
+		load[host]++
+	}
+	for id, was := range places {
+		if living[was] {
+			continue
+		}
+		best := -1
+		for host := range living {
+			if living[host] && (best < 0 || load[host] < load[best]) {
+				best = host
+			}
+		}
+		if best < 0 {
+			return nil, fmt.Errorf("no host is left")
+		}
+		load[best]++
+		places[id] = best
+	}
+	return places, nil
+}
+
+// specsAgain are the processes of an epoch, by host.
+func (s *spawner) specsAgain(a rollback.Action, slot int) [][]agent.Spec {
+	specs := make([][]agent.Spec, len(s.hosts.agents))
+	for id, host := range s.Places {
+		x := s.spec(proto.Proc(id), 0, host, []string{rollbackStart(a.Epoch, a.Snapshot, slot)})
+		x.Incarnation = proto.Incarnation(a.Epoch)
+		x.Replacement = a.Snapshot != rollback.Beginning // what it writes before it has its state was shown
+		specs[host] = append(specs[host], x)
+	}
+	return specs
+}
+
+// rollbackStart tells a process with what it begins.
+func rollbackStart(e rollback.Epoch, n rollback.Snapshot, slot int) string {
+	return env.Entry(env.Rollback, env.FormatRollback(env.RollbackStart{Epoch: uint32(e), Snapshot: uint64(n), Slot: slot}))
+}
+
+// newServer makes the PMI server of the processes of an epoch.
+func (j *job) newServer(name string) *pmi.Server {
+	s := pmi.NewServer(j.size, name, func(rank, code int, text string) {
+		j.post(func() { j.abort(j.procs[rank], code, text) })
+	})
+	s.SetPrograms(func(rank int) int { return j.partIndex(int(j.ledger.Rank(proto.Proc(rank)))) })
+	s.SetHosts(hostNumbers(j.Places))
+	s.MakeSecret()
+	if j.Keep != nil {
+		s.BeforeBarrier(func(open func()) { j.post(func() { j.durably(open) }) })
+	}
+	return s
+}

@@ -1,0 +1,416 @@
+package launcher
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"banyan/internal/job/agent"
+	"banyan/internal/job/control"
+	"banyan/internal/proto"
+	"banyan/internal/proto/rollback"
+)
+
+// With Config.Rollback, snapshots are taken of a job without replicas, and after a death all its
+// processes start again and go on from the last one. Package internal/proto/rollback decides what is
+// said to whom. This file passes events to it and carries out its actions; epoch.go starts the
+// processes again, repeated.go drops the output that they repeat, snapshotdir.go keeps snapshots on
+// disk.
+
+// DefaultSnapshotEvery is how often a snapshot is taken.
+const DefaultSnapshotEvery = 10 * time.Second
+
+// snapshotLimit is how long ranks may take until they stand at the same safe point. It ends the wait
+// of those that stand there for those that never come. A program whose steps take longer has no
+// snapshots.
+const snapshotLimit = 5 * time.Minute
+
+// rollbackLead leads the snapshots and rollbacks of a job. The loop owns it.
+type rollbackLead struct {
+	*rollback.Coordinator
+	screen *repeated
+	dir    *snapshotDir // nil: no snapshot is kept on disk
+
+	begun     time.Time     // when the snapshot that is being taken was begun
+	paused    time.Duration // how long its ranks stood still
+	taking    cut
+	committed cut
+	took      time.Time // when that was begun
+	inputs    []int64   // by rank: how much input its process has read, at the present snapshot
+	opaque    []int64   // by rank: how much it had read at its first safe point, if it can't tell more; -1: it can
+	onDisk    int       // parts of the present snapshot that are on disk
+	due       *time.Timer
+	deadline  proto.Time // for which a timer is set
+	epoch
+}
+
+// cut is where a snapshot is, and how far the output of each rank was.
+type cut struct {
+	number rollback.Snapshot
+	slot   int        // of the two memories of each process
+	output [][2]int64 // by rank
+}
+
+func newRollbackLead(p *plan) *rollbackLead {
+	if !p.Rollback {
+		return nil
+	}
+	r := &rollbackLead{
+		Coordinator: rollback.New(p.size, p.SnapshotDir != "", proto.Time(snapshotLimit)), deadline: proto.Never,
+		committed: cut{output: make([][2]int64, p.size)}, taking: cut{slot: 1, output: make([][2]int64, p.size)},
+		inputs: make([]int64, p.size), opaque: slices.Repeat([]int64{-1}, p.size),
+	}
+	r.screen = newRepeated(p.Screen, p.ranks)
+	p.Screen = r.screen
+	if p.SnapshotDir != "" {
+		r.dir = newSnapshotDir(p.SnapshotDir)
+	}
+	if p.resumed != nil {
+		r.Resumes(p.resumed.number())
+		r.committed.number, r.committed.output = p.resumed.number(), p.resumed.Output
+		r.screen.begin(r.committed.output)
+	}
+	return r
+}
+
+// rewind tells the coordinator something and carries out its actions.
+func (j *job) rewind(tell func(c *rollback.Coordinator, out *[]rollback.Action)) {
+	r := j.back
+	var out []rollback.Action
+	tell(r.Coordinator, &out)
+	for _, a := range out {
+		j.carryOutRollback(a)
+	}
+	if deadline := r.Deadline(); deadline != r.deadline {
+		if r.deadline = deadline; deadline != proto.Never {
+			time.AfterFunc(time.Duration(deadline-j.clock()), func() {
+				j.post(func() {
+					j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.Tick(j.clock(), out) })
+				})
+			})
+		}
+	}
+}
+
+// planSnapshot has the next snapshot taken when it is due.
+func (j *job) planSnapshot(after time.Duration) {
+	r := j.back
+	if r.due != nil {
+		r.due.Stop()
+	}
+	r.due = time.AfterFunc(max(0, after), func() { j.post(j.takeSnapshot) })
+}
+
+// takeSnapshot begins a snapshot.
+func (j *job) takeSnapshot() {
+	r := j.back
+	if j.ending {
+		return
+	}
+	j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) {
+		if n := c.Take(j.clock(), out); n != rollback.Beginning {
+			r.begun, r.onDisk = time.Now(), 0
+			r.taking = cut{number: n, slot: 1 - r.committed.slot, output: make([][2]int64, j.size)}
+			slog.Debug("snapshot", "number", n)
+		}
+	})
+}
+
+// carryOutRollback carries out an action of the coordinator.
+func (j *job) carryOutRollback(a rollback.Action) {
+	r := j.back
+	switch a.Kind {
+	case rollback.Tell:
+		if a.Order.Kind == rollback.Resume && a.Rank == 0 && a.Order.Snapshot == r.taking.number {
+			r.paused = time.Since(r.begun)
+		}
+		p := j.procs[a.Rank]
+		p.Say(control.Message{Type: control.SnapshotOrder, Order: &a.Order, Code: r.taking.slot, Input: r.inputs[a.Rank]})
+	case rollback.Copy:
+		j.copyPart(a)
+	case rollback.Commit:
+		j.committedSnapshot()
+	case rollback.Discard:
+		r.dir.discard(a.Snapshot)
+		j.planSnapshot(j.SnapshotEvery - time.Since(r.begun))
+	case rollback.Kill:
+		r.falling = true
+		j.signalAll(unix.SIGKILL)
+	case rollback.Restart:
+		r.next = &a
+		j.startAgain()
+	case rollback.Abandoned:
+		j.warnOnce("snapshot: "+a.Text, fmt.Sprintf("no snapshot was taken: %s; the job goes on, and the next one is tried", a.Text))
+	case rollback.Fail:
+		j.note("the job can't go back: " + a.Text)
+		j.end(OutcomeRankLost, a.Text, r.code)
+		j.killAll()
+	}
+}
+
+// committedSnapshot notes that the job would go back to the snapshot that was being taken.
+func (j *job) committedSnapshot() {
+	r := j.back
+	r.committed, r.took = r.taking, r.begun
+	r.screen.keepFrom(r.committed.output)
+	r.dir.commit(r.committed.number)
+	j.report.Snapshots = append(j.report.Snapshots, SnapshotReport{
+		Number: uint64(r.committed.number), At: Seconds(r.begun.Sub(j.started)), Paused: Seconds(r.paused), Took: Seconds(time.Since(r.begun)),
+	})
+	slog.Debug("committed", "snapshot", r.committed.number, "paused", r.paused)
+	j.planSnapshot(j.SnapshotEvery - time.Since(r.begun))
+}
+
+// reported takes a report of a process for the coordinator.
+func (j *job) reported(p *process, x *rollback.Report) {
+	if j.back == nil || x == nil || p != j.procs[p.id] || j.back.falling {
+		return
+	}
+	heard := func() {
+		j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.Heard(proto.Rank(p.id), *x, out) })
+	}
+	switch {
+	case x.Kind == rollback.Paused && p.hasInput():
+		j.askInput(p, func(read int64) {
+			if p != j.procs[p.id] || j.back.falling {
+				return
+			}
+			if first := j.back.opaque[p.id]; first >= 0 && read != first && x.Snapshot != j.back.committed.number {
+				*x = rollback.Report{Kind: rollback.Unable, Epoch: x.Epoch, Snapshot: x.Snapshot,
+					Why: "has read input since its first safe point, through buffers of its own"}
+			}
+			j.back.inputs[p.id] = read
+			heard()
+		})
+	case x.Kind == rollback.Captured && x.Snapshot == j.back.taking.number:
+		j.drainForSnapshot(p, heard)
+	default:
+		heard()
+	}
+}
+
+// drainForSnapshot reads all that a process has written before it stood still.
+func (j *job) drainForSnapshot(p *process, then func()) {
+	out, n := j.outputs, j.back.taking.number
+	go func() {
+		if !p.Stdout().Drained(j.over) || !p.Stderr().Drained(j.over) {
+			return
+		}
+		j.post(func() {
+			if p == j.procs[p.id] && !j.back.falling && n == j.back.taking.number {
+				rank, _ := out.slot(p.id)
+				j.back.taking.output[rank] = [2]int64{out.stdouts[rank].Fed(0), out.stderrs[rank].Fed(0)}
+				then()
+			}
+		})
+	}()
+}
+
+// atSafepoint answers a process that has come to its first safe point.
+func (j *job) atSafepoint(p *process, opaque bool) {
+	if j.back == nil || p != j.procs[p.id] {
+		return
+	}
+	j.askInput(p, func(read int64) {
+		if p != j.procs[p.id] {
+			return
+		}
+		j.back.opaque[p.id] = -1
+		if opaque && p.hasInput() {
+			j.back.opaque[p.id] = read
+		}
+		p.Say(control.Message{Type: control.Noted, Input: read})
+	})
+}
+
+// leaving takes the word of a process that its program comes to no safe point any more.
+func (j *job) leaving(p *process) {
+	if j.back == nil || p != j.procs[p.id] || j.back.falling {
+		return
+	}
+	j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.Leaving(proto.Rank(p.id), c.Epoch(), out) })
+}
+
+// copyPart copies a rank's part of a snapshot to another host, or to disk. The loop doesn't wait.
+func (j *job) copyPart(a rollback.Action) {
+	slot := j.back.taking.slot
+	if a.Snapshot == j.back.committed.number {
+		slot = j.back.committed.slot
+	}
+	of := func(h rollback.Host) agent.Keeper { return j.hosts.agents[h].(agent.Keeper) } // checkRollback has seen to that
+	id, dir := proto.Proc(a.Rank), j.back.dir
+	copied := func(problem string) {
+		j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) {
+			c.Copied(a.Snapshot, a.Rank, a.To, problem, out)
+		})
+	}
+	go func() {
+		var err error
+		switch {
+		case a.From == rollback.Disk:
+			err = dir.restore(a.Snapshot, id, slot, of(a.To))
+		case a.To == rollback.Disk:
+			err = dir.keep(a.Snapshot, id, slot, of(a.From))
+		default:
+			err = transfer(id, slot, of(a.From), of(a.To))
+		}
+		j.post(func() {
+			switch {
+			case err != nil:
+				copied(err.Error())
+			case a.To == rollback.Disk:
+				j.keptOnDisk(a, copied)
+			default:
+				copied("")
+			}
+		})
+	}()
+}
+
+// keptOnDisk completes a snapshot on disk when all its parts are there: only then any of them
+// counts.
+func (j *job) keptOnDisk(a rollback.Action, copied func(problem string)) {
+	r := j.back
+	if a.Snapshot != r.taking.number {
+		return
+	}
+	if r.onDisk++; r.onDisk < j.size {
+		return
+	}
+	m := manifest{Number: uint64(a.Snapshot), Ranks: j.size, Command: j.command(), Output: r.taking.output}
+	go func() {
+		err := r.dir.complete(m)
+		j.post(func() {
+			if err != nil {
+				copied(err.Error())
+				return
+			}
+			for id := range j.procs {
+				j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) {
+					c.Copied(a.Snapshot, proto.Rank(id), rollback.Disk, "", out)
+				})
+			}
+		})
+	}()
+}
+
+// transfer copies a rank's part of a snapshot from one host to another.
+func transfer(id proto.Proc, slot int, from, to agent.Keeper) error {
+	in, err := from.ReadPart(id, slot)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := to.WritePart(id, slot)
+	if err != nil {
+		return err
+	}
+	return copyAll(out, in)
+}
+
+// checkRollback refuses what can't work, and finds the snapshot to go on from.
+func (p *plan) checkRollback() error {
+	switch {
+	case !p.Rollback && (p.SnapshotDir != "" || p.SnapshotEvery != 0 || p.ResumeSnapshot):
+		return errors.New("snapshots are taken of jobs that go back to them: add --rollback")
+	case !p.Rollback:
+		return nil
+	case p.layout.Replicated():
+		return errors.New("--rollback is for jobs without replicas: a rank with replicas survives deaths without it, and --heal replaces them")
+	case p.inproc():
+		return errors.New("the transport inproc has all ranks in one process: nothing would be left to go back")
+	case p.Trace != "":
+		return errors.New("a job that goes back can't be traced yet: leave --trace or --rollback out")
+	case p.Keep != nil:
+		return errors.New("a job with --rollback ends with its launcher, and can't outlive it yet: leave --detach and --on-console-loss out")
+	case p.SnapshotEvery < 0:
+		return fmt.Errorf("snapshots every %v make no sense", p.SnapshotEvery)
+	case p.ResumeSnapshot && p.SnapshotDir == "":
+		return errors.New("--resume needs the directory of the snapshots: --snapshot-dir")
+	}
+	for i, a := range p.Agents {
+		if _, is := a.(agent.Keeper); !is {
+			return fmt.Errorf("--rollback works on one host so far: %s can't keep snapshots", p.hostName(i))
+		}
+	}
+	p.SnapshotEvery = cmp.Or(p.SnapshotEvery, DefaultSnapshotEvery)
+	return p.checkSnapshotDir()
+}
+
+// hostName is what the host of an agent is called.
+func (p *plan) hostName(i int) string {
+	if p.Names != nil {
+		return p.Names[i]
+	}
+	return p.Agents[i].Host().Name
+}
+
+// checkSnapshotDir looks into the directory of snapshots.
+func (p *plan) checkSnapshotDir() error {
+	if p.SnapshotDir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(p.SnapshotDir, 0o777); err != nil {
+		return fmt.Errorf("--snapshot-dir: %w", err)
+	}
+	dir := newSnapshotDir(p.SnapshotDir)
+	if !p.ResumeSnapshot {
+		if all := dir.numbers(); len(all) > 0 {
+			return fmt.Errorf("%s has snapshots of another job: go on from them with --resume, or remove them", p.SnapshotDir)
+		}
+		return nil
+	}
+	found, damaged, err := dir.find()
+	switch {
+	case err != nil:
+		return err
+	case found.Ranks != p.ranks:
+		return fmt.Errorf("%s has snapshots of a job of %d ranks, not %d", p.SnapshotDir, found.Ranks, p.ranks)
+	}
+	p.resumed, p.damaged = found, damaged
+	return nil
+}
+
+// beginRollback begins the first epoch.
+func (j *job) beginRollback() {
+	r := j.back
+	if r == nil {
+		return
+	}
+	for _, text := range j.damaged {
+		j.warn(fmt.Sprintf("%s; the one before is taken", text))
+	}
+	if j.resumed != nil {
+		j.note(fmt.Sprintf("the job goes on from snapshot %d in %s", j.resumed.Number, j.SnapshotDir))
+	}
+	if j.hosts.several() {
+		for id, host := range j.Places {
+			if j.hosts.buddy(host) == rollback.NoHost {
+				j.warnOnce("buddy", fmt.Sprintf("snapshots of %v have one copy: no other host runs a kernel of its own", j.ledger.Rank(proto.Proc(id))))
+			}
+		}
+	}
+	j.beginEpoch()
+	j.planSnapshot(j.SnapshotEvery)
+}
+
+// endRollback ends what the job has begun for snapshots.
+func (j *job) endRollback() {
+	r := j.back
+	if r == nil {
+		return
+	}
+	if r.due != nil {
+		r.due.Stop()
+	}
+	r.screen.end()
+	if !j.ending && j.ledger.exitCode() == 0 {
+		r.dir.clear() // nobody goes on from there
+	}
+}
