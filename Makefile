@@ -100,7 +100,7 @@ soak: tools ## hours: whole explorations; random faults, and no false suspicion 
 	BANYAN_EXPLORE=long go test -count=1 -timeout 0 ./internal/proto/... ./internal/study/...
 	go test -count=1 -timeout 0 -v -run 'TestOneWorld$$' ./internal/study/oneworld -seeds $(worlds)
 	go test -count=1 -race -short ./internal/study/campaign # make test doesn't: its libraries are half a minute's compilation
-	go test -count=1 -timeout 0 -run TestSurvive ./examples/cg -soak $(soaktime)
+	go test -count=1 -timeout 0 -run 'TestSurvive|TestRollback' ./examples/cg -soak $(soaktime)
 	go test -count=1 -timeout 0 -v -run TestHealsOn ./mpi -heals $(soaktime)
 	go test -count=1 -timeout 0 -v -run TestNoFalseSuspicion ./internal/job/launcher -soak $(soaktime)
 	go test -count=1 -timeout 0 -run 'TestSwarm$$|TestCuts' ./internal/proto/membership -seeds $(swarms)

@@ -48,10 +48,11 @@ func ring() {
 	})
 }
 
-// healer is ring with safe points: "healer ROUNDS [PAUSE [before|after|lines|wrong]]". It doesn't
-// show that it has been restored: its output is that of ring. Rank 0 reads its input before or
-// after its first safe point, or a line in each round, which it prints. "wrong", it is wrong 20
-// rounds before the end, in rank 1's replica 0. It waits for replacements if a hold says so.
+// healer is ring with safe points: "healer ROUNDS [PAUSE [before|after|lines|wrong|stateless]]". It
+// doesn't show that it has been restored: its output is that of ring. Rank 0 reads its input before
+// or after its first safe point, or a line in each round, which it prints. "wrong", it is wrong 20
+// rounds before the end, in rank 1's replica 0. "stateless", it registers no state. It waits for
+// replacements if a hold says so.
 func healer() {
 	rounds, err := strconv.Atoi(os.Args[1])
 	if err != nil {
@@ -70,8 +71,10 @@ func healer() {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(mpi.Register(world, "round", &round), mpi.RegisterSlice(world, "number", number)); err != nil {
-			return err
+		if len(os.Args) <= 3 || os.Args[3] != "stateless" {
+			if err := errors.Join(mpi.Register(world, "round", &round), mpi.RegisterSlice(world, "number", number)); err != nil {
+				return err
+			}
 		}
 		read := func(when string) {
 			if rank == 0 && round == 0 && len(os.Args) > 3 && os.Args[3] == when {

@@ -80,8 +80,8 @@ type Spec struct {
 	// and stderr are /dev/null, because another replica has already written what it will write
 	// first.
 	Replacement bool
-	// Snapshots says that the process gets the memory in which its snapshots are kept, two versions;
-	// the agent keeps it for the next process with this number.
+	// Snapshots says that the process gets the memory in which its snapshots are kept, two
+	// versions; the agent keeps it for the next process with this number.
 	Snapshots bool
 	Cores     []int  // to be bound to, of Host.Cores or not; nil: where the agent may run
 	Trace     *Trace // nil: it records nothing
@@ -101,8 +101,8 @@ type Recorded interface {
 	Record() io.ReadCloser
 }
 
-// Keeper is an agent that keeps the snapshots of processes.
-type Keeper interface {
+// SnapshotAgent is an agent that keeps the snapshots of processes.
+type SnapshotAgent interface {
 	Agent
 	// ReadPart gives what one of the two memories of a process has. The process mustn't write there
 	// meanwhile.

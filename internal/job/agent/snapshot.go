@@ -69,7 +69,7 @@ func (f *files) snapshots(l *Local, p proto.Proc) {
 	}
 }
 
-// ReadPart implements Keeper.
+// ReadPart implements SnapshotAgent.
 func (l *Local) ReadPart(p proto.Proc, slot int) (io.ReadCloser, error) {
 	x, err := l.partsOf(p)
 	if err != nil {
@@ -82,7 +82,7 @@ func (l *Local) ReadPart(p proto.Proc, slot int) (io.ReadCloser, error) {
 	return io.NopCloser(io.NewSectionReader(x[slot], 0, info.Size())), nil
 }
 
-// WritePart implements Keeper.
+// WritePart implements SnapshotAgent.
 func (l *Local) WritePart(p proto.Proc, slot int) (io.WriteCloser, error) {
 	x, err := l.partsOf(p)
 	if err != nil {

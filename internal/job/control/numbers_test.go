@@ -31,6 +31,8 @@ func TestEncodeNumbers(t *testing.T) {
 			field.SetBool(true)
 		case field.Kind() == reflect.Slice:
 			field.Set(reflect.MakeSlice(field.Type(), 1, 1))
+		case field.Kind() == reflect.Pointer:
+			field.Set(reflect.New(field.Type().Elem()))
 		default:
 			t.Fatalf("the test has no value for %s", fields.Type().Field(i).Name)
 		}

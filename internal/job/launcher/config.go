@@ -84,12 +84,12 @@ type Config struct {
 	Heal      bool
 	healLimit time.Duration // of each phase of a replacement, for tests; 0: recovery.Limit
 
-	// Rollback has snapshots taken of a job without replicas, and has it go back to the last one when
-	// a process dies. SnapshotEvery is how often; 0: DefaultSnapshotEvery.
+	// Rollback has snapshots taken of a job without replicas, and has it go back to the last one
+	// when a process dies. SnapshotEvery is how often; 0: DefaultSnapshotEvery.
 	Rollback      bool
 	SnapshotEvery time.Duration
-	// SnapshotDir, if it isn't empty, is where the snapshots are kept on disk, too. ResumeSnapshot has
-	// the job go on from the last one that is there.
+	// SnapshotDir, if it isn't empty, is where the snapshots are kept on disk, too. ResumeSnapshot
+	// has the job go on from the last one that is there.
 	SnapshotDir    string
 	ResumeSnapshot bool
 

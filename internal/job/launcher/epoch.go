@@ -175,8 +175,8 @@ func (j *job) beginEpoch() {
 	j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.Began(home, buddy, out) })
 }
 
-// buddy is the host that keeps second copies for another one: the next living one that doesn't share
-// its kernel, or NoHost.
+// buddy is the host that keeps second copies for another one: the next living one that doesn't
+// share its kernel, or NoHost.
 func (h *hosts) buddy(host int) rollback.Host {
 	living := h.living()
 	for i := 1; i < len(living); i++ {
@@ -187,8 +187,8 @@ func (h *hosts) buddy(host int) rollback.Host {
 	return rollback.NoHost
 }
 
-// placesAgain says where all processes start again: where they were, or, if that host is lost, where
-// fewest are.
+// placesAgain says where all processes start again: where they were, or, if that host is lost,
+// where fewest are.
 func (j *job) placesAgain() ([]int, error) {
 	places, living := slices.Clone(j.Places), j.hosts.living()
 	load := make([]int, len(living))

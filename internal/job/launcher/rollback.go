@@ -18,17 +18,17 @@ import (
 )
 
 // With Config.Rollback, snapshots are taken of a job without replicas, and after a death all its
-// processes start again and go on from the last one. Package internal/proto/rollback decides what is
-// said to whom. This file passes events to it and carries out its actions; epoch.go starts the
+// processes start again and go on from the last one. Package internal/proto/rollback decides what
+// is said to whom. This file passes events to it and carries out its actions; epoch.go starts the
 // processes again, repeated.go drops the output that they repeat, snapshotdir.go keeps snapshots on
 // disk.
 
 // DefaultSnapshotEvery is how often a snapshot is taken.
 const DefaultSnapshotEvery = 10 * time.Second
 
-// snapshotLimit is how long ranks may take until they stand at the same safe point. It ends the wait
-// of those that stand there for those that never come. A program whose steps take longer has no
-// snapshots.
+// snapshotLimit is how long ranks may take until they stand at the same safe point. It ends the
+// wait of those that stand there for those that never come. A program whose steps take longer has
+// no snapshots.
 const snapshotLimit = 5 * time.Minute
 
 // rollbackLead leads the snapshots and rollbacks of a job. The loop owns it.
@@ -243,7 +243,7 @@ func (j *job) copyPart(a rollback.Action) {
 	if a.Snapshot == j.back.committed.number {
 		slot = j.back.committed.slot
 	}
-	of := func(h rollback.Host) agent.Keeper { return j.hosts.agents[h].(agent.Keeper) } // checkRollback has seen to that
+	of := func(h rollback.Host) agent.SnapshotAgent { return j.hosts.agents[h].(agent.SnapshotAgent) } // checkRollback has seen to that
 	id, dir := proto.Proc(a.Rank), j.back.dir
 	copied := func(problem string) {
 		j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) {
@@ -301,7 +301,7 @@ func (j *job) keptOnDisk(a rollback.Action, copied func(problem string)) {
 }
 
 // transfer copies a rank's part of a snapshot from one host to another.
-func transfer(id proto.Proc, slot int, from, to agent.Keeper) error {
+func transfer(id proto.Proc, slot int, from, to agent.SnapshotAgent) error {
 	in, err := from.ReadPart(id, slot)
 	if err != nil {
 		return err
@@ -335,7 +335,7 @@ func (p *plan) checkRollback() error {
 		return errors.New("--resume needs the directory of the snapshots: --snapshot-dir")
 	}
 	for i, a := range p.Agents {
-		if _, is := a.(agent.Keeper); !is {
+		if _, is := a.(agent.SnapshotAgent); !is {
 			return fmt.Errorf("--rollback works on one host so far: %s can't keep snapshots", p.hostName(i))
 		}
 	}

@@ -105,7 +105,7 @@ func (d *snapshotDir) of(n rollback.Snapshot) string {
 func rankFile(id proto.Proc) string { return fmt.Sprintf("rank-%d", id) }
 
 // keep writes a part that an agent has.
-func (d *snapshotDir) keep(n rollback.Snapshot, id proto.Proc, slot int, from agent.Keeper) error {
+func (d *snapshotDir) keep(n rollback.Snapshot, id proto.Proc, slot int, from agent.SnapshotAgent) error {
 	in, err := from.ReadPart(id, slot)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (d *snapshotDir) complete(m manifest) error {
 }
 
 // restore gives a part to an agent.
-func (d *snapshotDir) restore(n rollback.Snapshot, id proto.Proc, slot int, to agent.Keeper) error {
+func (d *snapshotDir) restore(n rollback.Snapshot, id proto.Proc, slot int, to agent.SnapshotAgent) error {
 	in, err := os.Open(filepath.Join(d.of(n), rankFile(id)))
 	if err != nil {
 		return err

@@ -17,8 +17,8 @@ import (
 // ErrHeld says that bytes aren't the messages that a process held.
 var ErrHeld = errors.New("the messages of the snapshot are damaged, or those of another job")
 
-// Contacts appends the other ranks with which this process may have exchanged anything, in ascending
-// order.
+// Contacts appends the other ranks with which this process may have exchanged anything, in
+// ascending order.
 func (p *Process) Contacts(dst []proto.Rank) []proto.Rank {
 	net, _ := p.net.(interface{ Linked(q proto.Proc) bool })
 	for q := range proto.Proc(len(p.peers)) {

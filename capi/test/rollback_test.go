@@ -1,0 +1,63 @@
+package test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestRollsBack kills ranks of jobs without replicas at random times. The programs have all state
+// that there may be at a safe point, messages under way and input among it, or go from a small
+// collective to the next. Their output is that of an undisturbed run to the byte.
+func TestRollsBack(t *testing.T) {
+	heat := build(t, "mpicc", "../../examples/heat/heat.c", "-O2", "-lm")
+	whole := build(t, "mpicc", "testdata/heal.c", "-O2")
+	fortran := ""
+	if _, err := exec.LookPath("gfortran"); err == nil {
+		fortran = build(t, "mpifort", "../../fortran/testdata/heal.f90", "-O2")
+	}
+	for _, tc := range []struct {
+		name, program string
+		calm, args    []string // of the undisturbed run, and of the others
+		flags         []string
+	}{
+		{"heat", heat, []string{"100", "1e-7"}, []string{"100", "1e-7"}, nil},
+		{"whole", whole, []string{"2000", "0"}, []string{"2000", "300"}, nil},
+		{"tcp", whole, []string{"1000", "0"}, []string{"1000", "300"}, []string{"--transport", "tcp"}},
+		{"fortran", fortran, []string{"1500", "0"}, []string{"1500", "500"}, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			switch {
+			case tc.program == "":
+				t.Skip("there is no gfortran; scripts/tools.sh installs it")
+			case testing.Short() && tc.name == "tcp":
+				t.Skip("the others run over shared memory and take as long")
+			}
+			want := runOn(t, numbers(), tool("banyan"), append([]string{"run", "-n", "3", tc.program}, tc.calm...)...)
+			if want.code != 0 {
+				t.Fatal(want)
+			}
+			lots := rand.New(rand.NewPCG(uint64(len(tc.name)), 7))
+			var plan []string
+			for range 3 {
+				plan = append(plan, fmt.Sprintf("kill rank=%d at=%dms", lots.IntN(3), 250+lots.IntN(800)))
+			}
+			args := append([]string{"run", "-n", "3", "--rollback", "--snapshot-every", "100ms", "--fault", strings.Join(plan, ";")}, tc.flags...)
+			o := runOn(t, numbers(), tool("banyan"), append(append(args, tc.program), tc.args...)...)
+			if o.code != 0 || byRank3(o.stdout) != byRank3(want.stdout) || !strings.Contains(o.stderr, "goes back to snapshot") || strings.Contains(o.stderr, "other bytes to stdout") {
+				t.Errorf("%v: exit code %d\nstderr: %.3000s\nthe output is the same up to byte %d of %d", plan, o.code, o.stderr,
+					same(byRank3(o.stdout), byRank3(want.stdout)), len(want.stdout))
+			}
+		})
+	}
+}
+
+// byRank3 is byRank, or all of an output in which no line names a rank.
+func byRank3(text string) string {
+	if !strings.HasPrefix(text, "rank ") {
+		return text
+	}
+	return byRank(text)
+}
