@@ -21,7 +21,6 @@ type epoch struct {
 	starting bool             // agents start the processes of the next epoch
 	fell     time.Time        // when the death came
 	code     int              // the exit code of the process that died last by itself
-	restarts int              // for the report
 }
 
 // fell takes the ends of processes in a job with rollback. It returns whether all that follows from
