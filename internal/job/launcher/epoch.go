@@ -169,21 +169,38 @@ func (j *job) beganAgain(procs []*process) {
 func (j *job) beginEpoch() {
 	home, buddy := make([]rollback.Host, j.size), make([]rollback.Host, j.size)
 	for id, host := range j.Places {
-		home[id], buddy[id] = rollback.Host(host), j.hosts.buddy(host)
+		home[id], buddy[id] = rollback.Host(host), rollback.NoHost
+		if k := j.hosts.buddy(host); k >= 0 {
+			buddy[id] = rollback.Host(k)
+			if f := j.hosts.found; f[k].Boot == f[host].Boot {
+				j.warnOnce("buddies", fmt.Sprintf("both copies of a snapshot are on one machine: %s and %s share a kernel", f[host].Name, f[k].Name))
+			}
+		} else if j.hosts.several() {
+			j.warnOnce("buddies", "snapshots have one copy from now on: no other host is left")
+		}
 	}
 	j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.Began(home, buddy, out) })
 }
 
-// buddy is the host that keeps second copies for another one: the next living one that doesn't
-// share its kernel, or NoHost.
-func (h *hosts) buddy(host int) rollback.Host {
+// buddy is the host that keeps second copies for another one, -1 if there is no other. It is the
+// next living one in another rack, or else on another machine, or else any.
+func (h *hosts) buddy(host int) int {
 	living := h.living()
+	best, good := -1, 0
 	for i := 1; i < len(living); i++ {
-		if k := (host + i) % len(living); living[k] && h.found[k].Boot != h.found[host].Boot {
-			return rollback.Host(k)
+		k := (host + i) % len(living)
+		how := 1
+		if h.found[k].Boot != h.found[host].Boot {
+			how = 2
+			if h.found[k].Rack != h.found[host].Rack {
+				how = 3
+			}
+		}
+		if living[k] && how > good {
+			best, good = k, how
 		}
 	}
-	return rollback.NoHost
+	return best
 }
 
 // placesAgain says where all processes start again: where they were, or, if that host is lost,

@@ -118,6 +118,8 @@ func (j *job) takeSnapshot() {
 			r.begun, r.onDisk = time.Now(), 0
 			r.taking = cut{number: n, slot: 1 - r.committed.slot, output: make([][2]int64, j.size)}
 			slog.Debug("snapshot", "number", n)
+		} else {
+			j.planSnapshot(j.SnapshotEvery) // the last one isn't loaded, or committed, yet
 		}
 	})
 }
@@ -127,8 +129,12 @@ func (j *job) carryOutRollback(a rollback.Action) {
 	r := j.back
 	switch a.Kind {
 	case rollback.Tell:
-		if a.Order.Kind == rollback.Resume && a.Rank == 0 && a.Order.Snapshot == r.taking.number {
-			r.paused = time.Since(r.begun)
+		if a.Order.Kind == rollback.Resume && a.Rank == 0 {
+			if a.Order.Snapshot == r.taking.number {
+				r.paused = time.Since(r.begun)
+			} else { // it was loaded
+				j.planSnapshot(j.SnapshotEvery)
+			}
 		}
 		p := j.procs[a.Rank]
 		p.Say(control.Message{Type: control.SnapshotOrder, Order: &a.Order, Code: r.taking.slot, Input: r.inputs[a.Rank]})
@@ -336,7 +342,7 @@ func (p *plan) checkRollback() error {
 	}
 	for i, a := range p.Agents {
 		if _, is := a.(agent.SnapshotAgent); !is {
-			return fmt.Errorf("--rollback works on one host so far: %s can't keep snapshots", p.hostName(i))
+			return fmt.Errorf("--rollback: the agent of %s can't keep snapshots", p.hostName(i))
 		}
 	}
 	p.SnapshotEvery = cmp.Or(p.SnapshotEvery, DefaultSnapshotEvery)
@@ -388,13 +394,6 @@ func (j *job) beginRollback() {
 	}
 	if j.resumed != nil {
 		j.note(fmt.Sprintf("the job goes on from snapshot %d in %s", j.resumed.Number, j.SnapshotDir))
-	}
-	if j.hosts.several() {
-		for id, host := range j.Places {
-			if j.hosts.buddy(host) == rollback.NoHost {
-				j.warnOnce("buddy", fmt.Sprintf("snapshots of %v have one copy: no other host runs a kernel of its own", j.ledger.Rank(proto.Proc(id))))
-			}
-		}
 	}
 	j.beginEpoch()
 	j.planSnapshot(j.SnapshotEvery)

@@ -76,6 +76,12 @@ func (s *server) carryOut(m wire.Message) {
 		s.drains[m.Ask] = stop
 		s.mu.Unlock()
 		go s.drain(m, p, stop)
+	case wire.ReadPart:
+		go s.readPart(m)
+	case wire.WritePart:
+		from := s.link.In(partStream(m.Proc, m.Ask))
+		s.say(wire.Message{Type: wire.PartReady, Ask: m.Ask})
+		go s.writePart(m, from)
 	case wire.Forget:
 		s.forget(m.Ask)
 	case wire.Open:

@@ -219,16 +219,27 @@ func (r *Remote) say(m wire.Message) error {
 
 // ask sends a question. The answer comes on the channel, if it comes.
 func (r *Remote) ask(m wire.Message) (number uint64, answer <-chan wire.Message, err error) {
-	c := make(chan wire.Message, 1)
-	r.mu.Lock()
-	r.asked++
-	m.Ask = r.asked
-	r.answers[m.Ask] = c
-	r.mu.Unlock()
+	return r.askWith(m, func(uint64) {})
+}
+
+// askWith calls prepare with the question's number before it sends the question.
+func (r *Remote) askWith(m wire.Message, prepare func(number uint64)) (number uint64, answer <-chan wire.Message, err error) {
+	m.Ask, answer = r.expect()
+	prepare(m.Ask)
 	if err = r.say(m); err != nil {
 		r.forget(m.Ask)
 	}
-	return m.Ask, c, err
+	return m.Ask, answer, err
+}
+
+// expect numbers a question, whose answer comes on the channel.
+func (r *Remote) expect() (number uint64, answer <-chan wire.Message) {
+	c := make(chan wire.Message, 1)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked++
+	r.answers[r.asked] = c
+	return r.asked, c
 }
 
 // forget does away with a question.
@@ -288,7 +299,7 @@ func (r *Remote) take(m wire.Message) {
 	switch m.Type {
 	case wire.Joined:
 		r.hasJoined()
-	case wire.Started, wire.Failed, wire.Taken, wire.Drained, wire.Adopted, wire.Opened:
+	case wire.Started, wire.Failed, wire.Taken, wire.Drained, wire.Adopted, wire.Opened, wire.PartRead, wire.PartReady, wire.PartWritten:
 		r.mu.Lock()
 		c := r.answers[m.Ask]
 		delete(r.answers, m.Ask)

@@ -73,6 +73,7 @@ const (
 	Stdout
 	Stderr
 	Trace // what a process records
+	Part  // of a snapshot: its Incarnation is the number of a question
 	channels
 )
 
@@ -84,7 +85,7 @@ type Stream struct {
 }
 
 func (s Stream) String() string {
-	name := [...]string{"control", "lifeline", "PMI", "stdin", "stdout", "stderr", "trace"}[s.Channel]
+	name := [...]string{"control", "lifeline", "PMI", "stdin", "stdout", "stderr", "trace", "part"}[s.Channel]
 	if s.Channel == Control {
 		return name
 	}

@@ -28,6 +28,12 @@ const (
 	// Drained answers, unless Forget does away with the question.
 	Drain  Type = "drain"
 	Forget Type = "forget"
+	// ReadPart asks for what the memory Slot of a process's snapshots has, on the stream Part.
+	// PartRead says how much that is. WritePart announces what it is to have, on that stream.
+	// PartReady answers; and PartWritten, behind the end of the stream, answers the question
+	// numbered Count.
+	ReadPart  Type = "read part"
+	WritePart Type = "write part"
 	// Watch asks for news of debuggers, also of the process Speaker that speaks for this one.
 	Watch Type = "watch"
 	// Close asks the agent to end all processes and itself. Gone answers.
@@ -45,10 +51,14 @@ const (
 
 // From the agent.
 const (
-	Started Type = "started" // Pids
-	Failed  Type = "failed"  // Proc, Op, Errno; or Text
-	Taken   Type = "taken"   // Count, or Text
-	Drained Type = "drained" // Count
+	Started   Type = "started" // Pids
+	Failed    Type = "failed"  // Proc, Op, Errno; or Text
+	Taken     Type = "taken"   // Count, or Text
+	Drained   Type = "drained" // Count
+	PartReady Type = "part ready"
+	// PartRead and PartWritten tell how many bytes a part has, Count; or Text says what failed.
+	PartRead    Type = "part read"
+	PartWritten Type = "part written"
 	// News tells that Stopped, Ended or Traced of a process has changed.
 	News Type = "news"
 	// Exited tells that a process has ended with Status, At.
@@ -102,6 +112,7 @@ type Message struct {
 	Proc        proto.Proc        `json:"proc,omitempty"`
 	Incarnation proto.Incarnation `json:"incarnation,omitempty"`
 	Channel     Channel           `json:"channel,omitempty"`
+	Slot        int               `json:"slot,omitempty"`
 	Start       *Specs            `json:"start,omitempty"`
 	Pids        []int             `json:"pids,omitempty"`
 	Signal      int               `json:"signal,omitempty"`
