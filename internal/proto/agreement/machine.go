@@ -210,7 +210,11 @@ func (m *Machine) accept(number uint64, v *Value, stable uint64, out *Actions) {
 	if again {
 		return
 	}
-	for j := range i.reports {
+	for k := range i.reports {
+		j := k
+		if m.cfg.Tree.Numbering() == topology.InOrder {
+			j = len(i.reports) - 1 - k // the child with the most below it comes first
+		}
 		if i.reports[j].here {
 			a := m.decision(int(m.children[j]), number, i)
 			a.Message.Stable = max(m.stable, stable)

@@ -6,6 +6,7 @@ import (
 
 	"banyan/internal/proto/agreement"
 	"banyan/internal/proto/revocation"
+	"banyan/internal/testing/explore"
 	"banyan/internal/topology"
 )
 
@@ -46,12 +47,12 @@ type memoryWorld struct {
 }
 
 // TestMemory: members revoke their communicator, shrink it, go on in the new one and free the old
-// one, 100,000 times, and keep a constant number of communicators. Messages are under way for a
+// one, again and again, and keep a constant number of communicators. Messages are under way for a
 // random time.
 func TestMemory(t *testing.T) {
-	rounds := 100_000
-	if testing.Short() {
-		rounds = 5_000
+	rounds := 20_000
+	if explore.Long() {
+		rounds = 100_000
 	}
 	w := &memoryWorld{n: 4, random: rand.New(rand.NewPCG(1, 2))}
 	var err error

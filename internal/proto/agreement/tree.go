@@ -1,6 +1,10 @@
 package agreement
 
-import "banyan/internal/topology"
+import (
+	"slices"
+
+	"banyan/internal/topology"
+)
 
 // position is where a member is in the tree of the living. That is the tree of all members, in
 // which a member whose parent is gone belongs to its nearest ancestor that isn't, and, if there is
@@ -31,6 +35,7 @@ func (p *position) arrange(t *topology.Tree, self int, gone Set) {
 		for child, ok := t.Next(&c); ok; child, ok = t.Next(&c) {
 			p.children = append(p.children, int32(child))
 		}
+		slices.Sort(p.children)
 	} else {
 		for gone.Has(int(p.root)) {
 			p.root++
