@@ -37,16 +37,15 @@ func (m *Machine) Close(keep bool, out *Actions) {
 
 // closed takes a message about closing.
 func (m *Machine) closed(from int, kind Kind, out *Actions) {
+	if kind != KindAbsent && m.absent.Has(from) { // it has opened the communicator since
+		m.absent = m.absent.Without(from)
+		m.rearrangeClosing()
+	}
 	switch kind {
 	case KindAsk:
 		m.keeps, m.askers = true, m.askers.With(from)
 	case KindHeld:
-		m.keeps = true
-		m.closers = m.closers.With(from)
-		if m.absent.Has(from) {
-			m.absent = m.absent.Without(from)
-			m.rearrangeClosing()
-		}
+		m.keeps, m.closers = true, m.closers.With(from)
 	case KindForget:
 		if m.isClosed && m.decided == m.entered {
 			m.leave(out)
