@@ -28,6 +28,7 @@ func (p *position) clone() position {
 func (i *instance) clone() *instance {
 	c := *i
 	c.own.Payload, c.value.Payload = slices.Clone(i.own.Payload), slices.Clone(i.value.Payload)
+	c.offer.value.Payload = slices.Clone(i.offer.value.Payload)
 	c.reports = slices.Clone(i.reports)
 	for j := range c.reports {
 		c.reports[j].value.Payload = slices.Clone(c.reports[j].value.Payload)
@@ -38,7 +39,7 @@ func (i *instance) clone() *instance {
 // appendKey describes the machine's state. The tree follows from the dead and the absent.
 func (m *Machine) appendKey(b []byte) []byte {
 	b = appendSet(appendSet(appendSet(appendSet(appendSet(b, m.dead), m.absent), m.closers), m.asked), m.askers)
-	b = varint.Append(b, m.entered, m.decided, m.stable, m.next, uint64(m.saidTo+1), bit(m.isClosed)|bit(m.forgotten)<<1|bit(m.keeps)<<2, uint64(len(m.window)))
+	b = varint.Append(b, m.entered, m.decided, m.stable, m.next, m.offered, uint64(m.saidTo+1), bit(m.isClosed)|bit(m.forgotten)<<1|bit(m.keeps)<<2, uint64(len(m.window)))
 	for _, i := range m.window {
 		b = varint.Append(b, bit(i.entered)|bit(i.decided)<<1)
 		if i.entered {
@@ -47,8 +48,11 @@ func (m *Machine) appendKey(b []byte) []byte {
 		if i.decided {
 			b = appendValue(varint.Append(b, uint64(i.under)), &i.value)
 		}
-		for j := range i.reports {
-			r := &i.reports[j]
+		for j := range len(i.reports) + 1 {
+			r := &i.offer
+			if j > 0 {
+				r = &i.reports[j-1]
+			}
 			b = append(b, byte(bit(r.here)))
 			if r.here {
 				b = appendValue(varint.Append(b, uint64(r.kind), uint64(r.accepted), r.decided), &r.value)

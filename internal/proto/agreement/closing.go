@@ -1,7 +1,8 @@
 package agreement
 
 // closing is a barrier of the members that have closed the communicator, along the tree of those
-// that are neither dead nor absent. When it is through, what any of them keeps is needed by nobody.
+// that are neither dead nor absent. When it is through, what any of them keeps is needed by
+// nobody.
 //
 // A member that has forgotten the communicator, or never had anything to keep, says nothing by
 // itself. So a member that may wait for such a child asks it, and the answer is KindAbsent.
@@ -19,8 +20,8 @@ type closing struct {
 
 // Close says that the program has freed the communicator: this member enters no further agreement.
 // What the machine keeps it keeps until all live members have closed; then it says Forget. That is
-// at once if there is nothing to keep: no agreement was entered, and keep is false. The driver sets
-// keep if it keeps something itself until Forget, such as a revocation.
+// at once if there is nothing to keep: no agreement was entered, and keep is false. The driver
+// sets keep if it keeps something itself until Forget, such as a revocation.
 func (m *Machine) Close(keep bool, out *Actions) {
 	if m.isClosed {
 		return

@@ -15,7 +15,8 @@
 // ancestor belong to it. A member that has contributed, and has a report of each child, reports to
 // its parent: all contributions below together, and those that are missing because they are dead.
 // The root decides when it has them all. The decision goes down to those that have reported, and
-// each member returns as soon as it has it: 2(n-1) messages, and twice the tree's depth.
+// each member returns as soon as it has it: 2(n-1) messages, and twice the tree's depth. Of two
+// members each sends its contribution to the other, and decides by itself.
 //
 // # Deaths
 //

@@ -14,6 +14,8 @@ const stateLimit = 100_000_000
 // root's among them, members that enter late, agreements in flight, and mistaken deaths.
 var short = map[string]rules{
 	"two members":       {members: 2, tree: star(2), rounds: 2, deaths: 1, overlap: true, close: true, payloads: true},
+	"two in a row":      {members: 2, tree: binomial(2), rounds: 3, deaths: 1, payloads: true},
+	"two, mistaken":     {members: 2, tree: star(2), rounds: 2, deaths: 1, overlap: true, suspicion: true, close: true},
 	"closed, star":      {members: 3, tree: star(3), rounds: 1, deaths: 2, close: true},
 	"closed, chain":     {members: 3, tree: chain(3), rounds: 1, deaths: 2, close: true},
 	"mistaken, star":    {members: 3, tree: star(3), rounds: 1, deaths: 2, suspicion: true},
@@ -73,7 +75,7 @@ func TestRandom(t *testing.T) {
 		seeds = 20_000
 	}
 	for seed := uint64(1); seed <= seeds; seed++ {
-		n := 3 + int(seed*7%14)
+		n := 2 + int(seed*7%15)
 		switch {
 		case seed%100 == 0:
 			n = 256

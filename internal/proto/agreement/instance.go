@@ -8,6 +8,7 @@ type instance struct {
 	own     Value // the contribution
 	value   Value // the decision; the payload's memory is the instance's
 
+	offer   report   // of two members: the root's contribution
 	reports []report // by child, under the present root
 	here    int      // how many have come
 }
@@ -42,9 +43,9 @@ func (i *instance) fit(children int) {
 // reset makes an instance as good as new. Its memory stays.
 func (i *instance) reset(children int) {
 	i.fit(children)
-	own, value := i.own.Payload[:0], i.value.Payload[:0]
+	own, value, offer := i.own.Payload[:0], i.value.Payload[:0], i.offer.value.Payload[:0]
 	*i = instance{reports: i.reports}
-	i.own.Payload, i.value.Payload = own, value
+	i.own.Payload, i.value.Payload, i.offer.value.Payload = own, value, offer
 }
 
 // rearrange keeps the reports of the children that are still there. moved gives their new index

@@ -38,6 +38,7 @@ type Machine struct {
 	decided uint64 // and has all decisions up to this one
 	stable  uint64 // which all live members have up to this one
 	next    uint64 // the first that hasn't been sent up the present tree, or decided by this root
+	offered uint64 // of two members: those that this one, the root, has sent to the other
 
 	window []*instance // from stable+1
 	spent  []*instance // settled in the present call: its actions may still speak of them
@@ -74,7 +75,9 @@ func (m *Machine) Contribute(c Contribution, out *Actions) uint64 {
 	i := m.at(m.entered)
 	i.entered = true
 	i.own.put(&Value{Flags: c.Flags, Acknowledged: c.Acknowledged, Payload: c.Payload})
+	m.offer(m.entered, i, out)
 	m.proceed(out)
+	m.exchange(out)
 	return m.entered
 }
 
@@ -163,6 +166,12 @@ func (m *Machine) reported(from int, message *Message, out *Actions) {
 	switch {
 	case message.Root < m.root:
 		return // it reports again when it has heard of the deaths
+	case m.pair() && child < 0:
+		if message.Number > m.decided && message.Number-m.stable <= MaxInFlight {
+			m.at(message.Number).offer.set(message)
+			m.exchange(out)
+		}
+		return
 	case message.Root > m.root || child < 0:
 		s := stray{from, *message}
 		s.message.Value.Payload = slices.Clone(message.Value.Payload)
@@ -209,6 +218,9 @@ func (m *Machine) accept(number uint64, v *Value, stable uint64, out *Actions) {
 	}
 	if again {
 		return
+	}
+	if m.offered >= number {
+		return // the other of two members decides by itself
 	}
 	for k := range i.reports {
 		j := k

@@ -188,12 +188,18 @@ func (w *memoryWorld) send(from, to int, x packet) {
 // TestInFlightMemory: members with many agreements in flight keep no more than those, and the
 // steady state allocates nothing.
 func TestInFlightMemory(t *testing.T) {
-	const n, inFlight = 4, 8
+	for _, n := range []int{2, 4} {
+		inFlightMemory(t, n)
+	}
+}
+
+func inFlightMemory(t *testing.T, n int) {
+	const inFlight = 8
 	tree, err := topology.Binomial(n, topology.InOrder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var machines [n]*agreement.Machine
+	machines := make([]*agreement.Machine, n)
 	for p := range machines {
 		machines[p] = agreement.New(agreement.Config{Self: p, Tree: tree})
 	}

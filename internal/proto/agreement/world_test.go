@@ -56,7 +56,8 @@ type rules struct {
 }
 
 // world is a communicator whose members agree, die and close. A death drops what the dead member
-// has sent at the moment when the receiver hears of the death, so it may come after any part of it.
+// has sent at the moment when the receiver hears of the death, so it may come after any part of
+// it.
 type world struct {
 	*rules
 	actors   []actor

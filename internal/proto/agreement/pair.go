@@ -1,0 +1,40 @@
+package agreement
+
+// Two members need no root: each sends its contribution to the other, and decides when it has
+// both. What they decide is the same, since no contribution is missing. If one dies the other has
+// its contribution, or does without. So an agreement takes the time of one message, not of two.
+
+// pair tells whether this is one of two members, both of which are alive for all it knows.
+func (m *Machine) pair() bool { return len(m.index) == 2 && m.dead.Empty() }
+
+// offer sends the root's contribution to the other of two members.
+func (m *Machine) offer(number uint64, i *instance, out *Actions) {
+	if m.parent < 0 && m.pair() {
+		m.offered = number
+		*out = append(*out, Action{Kind: Send, To: 1 - m.cfg.Self, Message: Message{
+			Kind: KindContribution, Number: number, Root: m.root, Decided: m.decided, Stable: m.stable, Value: i.own,
+		}})
+	}
+}
+
+// exchange decides at the other of two members, where it has both contributions.
+func (m *Machine) exchange(out *Actions) {
+	for m.parent >= 0 && m.pair() && m.decided < m.entered {
+		number := m.decided + 1
+		i := m.at(number)
+		if !i.offer.here {
+			return
+		}
+		v := i.own
+		v.Flags &= i.offer.value.Flags
+		v.Acknowledged = v.Acknowledged.Intersection(i.offer.value.Acknowledged)
+		if m.cfg.Combine != nil {
+			i.value.Payload = append(i.value.Payload[:0], i.offer.value.Payload...)
+			i.value.Payload = m.cfg.Combine(number, i.value.Payload, i.own.Payload)
+			v.Payload = i.value.Payload
+		}
+		stable := i.offer.decided // the other member has these, and so has this one
+		m.accept(number, &v, stable, out)
+		m.settle(stable)
+	}
+}
