@@ -91,7 +91,6 @@ func (e *Evaluator) Run(failed []int) (logp.Outcome, error) {
 	e.reset()
 	e.disseminate(failed)
 	e.findGaps()
-	e.colourNear()
 	e.endOfRegular()
 	e.play()
 	return e.outcome(), nil

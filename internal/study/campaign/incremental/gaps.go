@@ -1,6 +1,9 @@
 package incremental
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // run is what changes from run to run.
 type run struct {
@@ -72,99 +75,100 @@ func (e *Evaluator) disseminate(failed []int) {
 	e.treeMessages += int(e.participants) - 1
 }
 
-// next is the first process from p on that is a participant or not, as wanted by
-// mask: 0 or all ones; or the number of processes if there is none.
-func (e *Evaluator) next(p int32, mask uint64) int32 {
+// next is the first participant from a process on, or the number of processes if there is none.
+func (e *Evaluator) next(p int32) int32 {
 	i := int(p / 64)
 	if i >= len(e.reached) {
 		return e.procs
 	}
-	word := (e.reached[i] ^ mask) >> (p % 64) << (p % 64)
+	word := e.reached[i] >> (p % 64) << (p % 64)
 	for word == 0 {
 		if i++; i == len(e.reached) {
 			return e.procs
 		}
-		word = e.reached[i] ^ mask
+		word = e.reached[i]
 	}
 	return min(int32(i*64+bits.TrailingZeros64(word)), e.procs)
 }
 
-const (
-	participant = 0
-	outsider    = ^uint64(0)
-)
-
 // findGaps lists the ends of all gaps in ascending order. The root is always
 // among them, so that the gap before it on the ring is one like the others.
 func (e *Evaluator) findGaps() {
-	e.ends = append(e.ends, end{})
-	last := &e.ends[0]
-	for from := int32(0); ; {
-		first := e.next(from, outsider)
-		if first == e.procs {
-			break
+	last := e.newEnd(0)
+	first, in := int32(0), false // the gap that isn't over
+	before := uint64(0)          // the highest bit of the last word, as the lowest
+	for w, reached := range e.reached {
+		outside := ^reached
+		turns := outside ^ (outside<<1 | before) // where a gap begins or is over
+		before = outside >> 63
+		for ; turns != 0; turns &= turns - 1 {
+			p := int32(w*64 + bits.TrailingZeros64(turns))
+			if in = !in; in {
+				first = p
+				if last.process != p-1 {
+					last = e.newEnd(p - 1)
+				}
+				continue
+			}
+			gap := p - first
+			last.right = e.sideOf(gap, 2*gap, last.right.sent)
+			e.colourNear(first, gap)
+			if p == e.procs {
+				e.ends[0].left = e.sideOf(gap, 2*gap+1, last.left.sent)
+				return
+			}
+			last = e.newEnd(p)
+			last.left = e.sideOf(gap, 2*gap+1, last.left.sent)
 		}
-		beyond := e.next(first, participant)
-		gap := beyond - first
-		e.maxGap = max(e.maxGap, gap)
-		if last.process != first-1 {
-			e.ends = append(e.ends, end{process: first - 1})
-			last = &e.ends[len(e.ends)-1]
-		}
-		last.right.gap = gap
-		if beyond == e.procs {
-			e.ends[0].left.gap = gap
-			break
-		}
-		e.ends = append(e.ends, end{process: beyond})
-		last = &e.ends[len(e.ends)-1]
-		last.left.gap = gap
-		from = beyond
 	}
-	for i := range e.ends {
-		x := &e.ends[i]
-		e.cells[x.process].state = int32(i + 1)
-		x.left.sent, x.right.sent = (e.regular+1)/2, e.regular/2
-		e.hearRegular(i, &x.right, 2*x.right.gap, false)
-		e.hearRegular(i, &x.left, 2*x.left.gap+1, true)
-		e.active = append(e.active, int32(i))
+	if in { // the last process is that of the last bit
+		gap := e.procs - first
+		last.right = e.sideOf(gap, 2*gap, last.right.sent)
+		e.colourNear(first, gap)
+		e.ends[0].left = e.sideOf(gap, 2*gap+1, e.ends[0].left.sent)
 	}
 }
 
-// hearRegular notes what the i-th end hears on one side in a regular slot, the
-// one in which the nearest participant sends to it, if that is one.
-func (e *Evaluator) hearRegular(i int, s *side, slot int32, left bool) {
-	s.heard, s.nearest = nothing, nothing
+// newEnd adds an end, so far without gaps.
+func (e *Evaluator) newEnd(p int32) *end {
+	i := len(e.ends)
+	if i == cap(e.ends) {
+		e.ends = slices.Grow(e.ends, max(i, 64))
+	}
+	e.ends = e.ends[:i+1]
+	x := &e.ends[i]
+	x.process = p
+	x.left, x.right = e.sideOf(0, 1, (e.regular+1)/2), e.sideOf(0, 0, e.regular/2)
+	e.cells[p].state = int32(i + 1)
+	return x
+}
+
+// sideOf is the side of an end with a gap. The nearest participant there sends to it in a slot, so
+// it hears of that if the slot is a regular one.
+func (e *Evaluator) sideOf(gap, slot, sent int32) side {
 	if slot >= e.regular {
-		return
+		return side{sent: sent, heard: nothing, nearest: nothing, from: nothing}
 	}
-	s.nearest = s.gap + 1
-	if slot+e.delay <= e.regular {
-		s.heard = s.nearest
-		return
-	}
-	e.expect(slot+e.delay, news{int32(i), s.nearest, left})
+	return side{sent: sent, heard: nothing, nearest: gap + 1, from: slot + e.delay}
 }
 
-// colourNear colours the live processes that a correction reaches in a regular
-// slot, and counts the others.
-func (e *Evaluator) colourNear() {
-	for i := range e.ends {
-		x := &e.ends[i]
-		for k := int32(1); k <= x.right.gap; k++ {
-			c := &e.cells[x.process+k]
-			if c.state == dead {
-				continue
-			}
-			// From the end on the left, k away, and from that on the right.
-			slot := min(2*k-1, 2*(x.right.gap-k))
-			if slot >= e.regular {
-				e.unreached++
-				continue
-			}
-			c.state = corrected
-			e.lastColoured = max(e.lastColoured, slot)
+// colourNear colours the live processes of a gap that a correction reaches in a regular slot, and
+// counts the others.
+func (e *Evaluator) colourNear(first, gap int32) {
+	e.maxGap = max(e.maxGap, gap)
+	for k := range gap {
+		c := &e.cells[first+k]
+		if c.state == dead {
+			continue
 		}
+		// From the end on the left, k + 1 away, and from that on the right.
+		slot := min(2*k+1, 2*(gap-k-1))
+		if slot >= e.regular {
+			e.unreached++
+			continue
+		}
+		c.state = corrected
+		e.lastColoured = max(e.lastColoured, slot)
 	}
 }
 
@@ -176,7 +180,7 @@ func (e *Evaluator) endOfRegular() {
 		if slot%2 == 0 {
 			distance = -distance
 		}
-		for p := e.next(0, participant); p < e.procs; p = e.next(p+1, participant) {
+		for p := e.next(0); p < e.procs; p = e.next(p+1) {
 			if e.cells[e.at(p+distance)].state != dead {
 				e.lastReceived = slot
 				return

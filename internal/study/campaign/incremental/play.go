@@ -10,16 +10,19 @@ type end struct {
 
 // side is what a participant knows of one side of the ring.
 type side struct {
-	gap     int32 // the processes between it and the next participant
 	sent    int32 // how far its corrections went
-	heard   int32 // the distance of the nearest it has heard from, or nothing
-	nearest int32 // the same, with what it has received but not handled
+	heard   int32 // the distance of the nearest it has heard from in an irregular slot, or nothing
+	nearest int32 // the nearest it has received from, whether handled or not
+	from    int32 // if that was in a regular slot, the slot from which on it bears on sends, or nothing
 }
 
+// nothing is later and farther than all.
 const nothing = math.MaxInt32
 
-// open says whether more corrections are to go to this side.
-func (s *side) open() bool { return s.sent < s.heard }
+// open says whether more corrections are to go to this side in a slot.
+func (s *side) open(slot int32) bool {
+	return s.sent < s.heard && (slot < s.from || s.sent < s.nearest)
+}
 
 // news is that the end with an index hears from a distance, on its left or right.
 type news struct {
@@ -41,7 +44,13 @@ func (e *Evaluator) play() {
 		e.playAll(slot)
 		slot++
 	}
-	for ; len(e.active) > 0; slot++ {
+	e.tell(slot)
+	for i := range e.ends {
+		if e.send(slot, &e.ends[i]) {
+			e.active = append(e.active, int32(i))
+		}
+	}
+	for slot++; len(e.active) > 0; slot++ {
 		e.tell(slot)
 		still := e.active[:0]
 		for _, i := range e.active {
@@ -56,7 +65,7 @@ func (e *Evaluator) play() {
 // playAll plays slot D where it is irregular: all participants send.
 func (e *Evaluator) playAll(slot int32) {
 	e.tell(slot)
-	for p := e.next(0, participant); p < e.procs; p = e.next(p+1, participant) {
+	for p := e.next(0); p < e.procs; p = e.next(p+1) {
 		if i := e.cells[p].state; i > 0 {
 			e.send(slot, &e.ends[i-1])
 			continue
@@ -89,7 +98,7 @@ func (e *Evaluator) send(slot int32, x *end) bool {
 	if x.left.sent+x.right.sent >= e.procs {
 		return false
 	}
-	left, right := x.left.open(), x.right.open()
+	left, right := x.left.open(slot), x.right.open(slot)
 	switch {
 	case left && (!right || x.left.sent <= x.right.sent):
 		x.left.sent++
