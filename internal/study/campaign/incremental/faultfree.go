@@ -1,61 +1,68 @@
 package incremental
 
 import (
-	"cmp"
-	"slices"
-
 	"banyan/internal/proto"
 	"banyan/internal/topology"
 )
 
 // faultFree is the broadcast along the tree when no process is dead.
 type faultFree struct {
-	// A subtree is one run of preorder: size[p] processes from index[p] on.
+	at   []proto.Time // when each process is coloured
+	end  proto.Time   // when the last of them is
+	last []int32      // those that are coloured then
+
+	tree topology.Tree
+	// A subtree is one run of preorder: size[p] processes from index[p] on. These are made when the
+	// first process is dead.
 	preorder, index, size []int32
-	latest                []arrival // all processes, those coloured last first
-}
-
-type arrival struct {
-	process int32
-	at      proto.Time // when the process is coloured
-}
-
-// visit is a process on the way from the root, and when it sends next.
-type visit struct {
-	process  int32
-	children topology.Cursor
-	sendAt   proto.Time
 }
 
 // walk goes through the tree. No process waits for another branch: each receives one message, and
-// then sends to its children.
-func (f *faultFree) walk(t *topology.Tree, latency, overhead proto.Time) {
-	procs := t.Procs()
-	f.preorder, f.index, f.size = make([]int32, 0, procs), make([]int32, procs), make([]int32, procs)
-	f.latest = make([]arrival, 0, procs)
-	path := []visit{}
-	enter := func(p int32, at proto.Time) {
-		f.index[p] = int32(len(f.preorder))
-		f.preorder = append(f.preorder, p)
-		f.latest = append(f.latest, arrival{p, at})
-		path = append(path, visit{p, t.Children(int(p)), at})
-	}
-	for enter(0, 0); len(path) > 0; {
-		v := &path[len(path)-1]
-		child, ok := t.Next(&v.children)
-		if !ok {
-			f.size[v.process] = int32(len(f.preorder)) - f.index[v.process]
-			path = path[:len(path)-1]
-			continue
+// then sends to its children, whose numbers are higher than its own.
+func (f *faultFree) walk(t topology.Tree, latency, overhead proto.Time) {
+	f.tree = t
+	f.at = make([]proto.Time, t.Procs())
+	for p, at := range f.at {
+		coloured := at + 2*overhead + latency
+		children := t.Children(p)
+		for child, ok := t.Next(&children); ok; child, ok = t.Next(&children) {
+			f.at[child] = coloured
+			coloured += overhead
 		}
-		coloured := v.sendAt + 2*overhead + latency
-		v.sendAt += overhead
-		enter(int32(child), coloured)
+		if at > f.end {
+			f.end, f.last = at, f.last[:0]
+		}
+		if at == f.end {
+			f.last = append(f.last, int32(p))
+		}
 	}
-	slices.SortFunc(f.latest, func(a, b arrival) int { return cmp.Compare(b.at, a.at) })
 }
 
 // subtree is a process and all below it.
 func (f *faultFree) subtree(p int32) []int32 {
+	if f.size == nil {
+		f.arrange()
+	}
 	return f.preorder[f.index[p]:][:f.size[p]]
+}
+
+func (f *faultFree) arrange() {
+	procs := len(f.at)
+	f.preorder, f.index, f.size = make([]int32, procs), make([]int32, procs), make([]int32, procs)
+	for p := procs - 1; p >= 0; p-- { // children come after their parents
+		f.size[p]++
+		if p > 0 {
+			f.size[f.tree.Parent(p)] += f.size[p]
+		}
+	}
+	next := make([]int32, procs) // where the next child of each process goes
+	for p := range procs {
+		if p > 0 {
+			parent := f.tree.Parent(p)
+			f.index[p] = next[parent]
+			next[parent] += f.size[p]
+		}
+		f.preorder[f.index[p]] = int32(p)
+		next[p] = f.index[p] + 1
+	}
 }

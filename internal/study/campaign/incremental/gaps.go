@@ -11,11 +11,14 @@ type run struct {
 	// set as well.
 	reached []uint64
 	cells   []cell
-	ends    []end
-	active  []int32  // ends that may still send, in the order of their numbers
-	due     [][]news // by slot: what is heard from its beginning on
+	// colouredIn is the slot in which each corrected process was coloured, for a listener; else nil.
+	colouredIn []int32
+	ends       []end
+	active     []int32  // ends that may still send, in the order of their numbers
+	due        [][]news // by slot: what is heard from its beginning on
 
 	treeMessages, played    int
+	lost                    int // messages of the tree, and played ones, to dead processes
 	participants, unreached int32
 	maxGap                  int32
 	// The last slot in which …, or -1.
@@ -51,7 +54,7 @@ func (r *run) reset() {
 		r.due[i] = r.due[i][:0]
 	}
 	*r = run{
-		reached: r.reached, cells: r.cells, ends: r.ends[:0], active: r.active[:0], due: r.due,
+		reached: r.reached, cells: r.cells, colouredIn: r.colouredIn, ends: r.ends[:0], active: r.active[:0], due: r.due,
 		lastColoured: -1, lastReceived: -1, lastDropped: -1,
 	}
 }
@@ -68,7 +71,8 @@ func (e *Evaluator) disseminate(failed []int) {
 				e.reached[p/64] &^= 1 << (p % 64)
 			}
 			e.participants -= int32(len(cut))
-			e.treeMessages++ // lost
+			e.treeMessages++
+			e.lost++
 		}
 		e.cells[f].state = dead
 	}
@@ -167,8 +171,16 @@ func (e *Evaluator) colourNear(first, gap int32) {
 			e.unreached++
 			continue
 		}
-		c.state = corrected
-		e.lastColoured = max(e.lastColoured, slot)
+		e.correct(first+k, slot)
+	}
+}
+
+// correct colours a process by a correction that it receives in a slot.
+func (e *Evaluator) correct(p, slot int32) {
+	e.cells[p].state = corrected
+	e.lastColoured = max(e.lastColoured, slot)
+	if e.colouredIn != nil {
+		e.colouredIn[p] = slot
 	}
 }
 
@@ -180,7 +192,7 @@ func (e *Evaluator) endOfRegular() {
 		if slot%2 == 0 {
 			distance = -distance
 		}
-		for p := e.next(0); p < e.procs; p = e.next(p+1) {
+		for p := e.next(0); p < e.procs; p = e.next(p + 1) {
 			if e.cells[e.at(p+distance)].state != dead {
 				e.lastReceived = slot
 				return

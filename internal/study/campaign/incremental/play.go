@@ -65,7 +65,7 @@ func (e *Evaluator) play() {
 // playAll plays slot D where it is irregular: all participants send.
 func (e *Evaluator) playAll(slot int32) {
 	e.tell(slot)
-	for p := e.next(0); p < e.procs; p = e.next(p+1) {
+	for p := e.next(0); p < e.procs; p = e.next(p + 1) {
 		if i := e.cells[p].state; i > 0 {
 			e.send(slot, &e.ends[i-1])
 			continue
@@ -118,6 +118,7 @@ func (e *Evaluator) deliver(slot, from, to, distance int32, left bool) {
 	e.played++
 	c := &e.cells[to]
 	if c.state == dead {
+		e.lost++
 		e.lastDropped = max(e.lastDropped, slot)
 		if e.observe != nil {
 			e.observe(slot, -1, from, to, left)
@@ -132,9 +133,8 @@ func (e *Evaluator) deliver(slot, from, to, distance int32, left bool) {
 	}
 	switch {
 	case c.state == missed:
-		c.state = corrected
+		e.correct(to, received)
 		e.unreached--
-		e.lastColoured = max(e.lastColoured, received)
 	case c.state > 0:
 		// A message sent to the left comes from the right. One that comes from farther away than
 		// an earlier one changes nothing.
