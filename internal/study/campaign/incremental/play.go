@@ -13,7 +13,8 @@ type side struct {
 	sent    int32 // how far its corrections went
 	heard   int32 // the distance of the nearest it has heard from in an irregular slot, or nothing
 	nearest int32 // the nearest it has received from, whether handled or not
-	from    int32 // if that was in a regular slot, the slot from which on it bears on sends, or nothing
+	// If that was in a regular slot, from is the slot from which on it bears on sends.
+	from int32
 }
 
 // nothing is later and farther than all.
