@@ -11,7 +11,7 @@ type run struct {
 	// set as well.
 	reached []uint64
 	cells   []cell
-	// colouredIn is the slot in which each corrected process was coloured, for a listener; else nil.
+	// colouredIn is the slot in which each corrected process was coloured, if there is a listener.
 	colouredIn []int32
 	ends       []end
 	active     []int32  // ends that may still send, in the order of their numbers
