@@ -8,7 +8,7 @@ import (
 )
 
 // commons is how many random small collectives each job of TestCommons makes: make soak says more.
-var commons = flag.Int("commons", 1500, "random small collectives of a job, with the lane open and closed")
+var commons = flag.Int("commons", 500, "random small collectives of a job, with the lane open and closed")
 
 // Random small collectives have the same outcome whether C carries them out or Go.
 func TestCommons(t *testing.T) {
@@ -31,7 +31,7 @@ func TestCommons(t *testing.T) {
 func TestCommonsKill(t *testing.T) {
 	program := compile(t, "commons")
 	killed := 0
-	for seed := range max(*commons/250, 4) {
+	for seed := range max(*commons/250, 6) {
 		n := []int{2, 3, 4, 6}[seed%4]
 		o := run(t, tool("banyan"), "run", "-n", fmt.Sprint(n), program, "kill", fmt.Sprint(seed), "2000")
 		o.noTrace(t)

@@ -87,8 +87,8 @@ func (a *donorKiller) victim() int {
 // an undisturbed job, to the byte, whatever state the program had at the safe point.
 func TestHeal(t *testing.T) {
 	program := compile(t, "heal")
-	args := []string{"2000", "300"}
-	want := runOn(t, numbers(), tool("banyan"), "run", "-n", "3", program, "2000", "0")
+	args := []string{"1000", "1000"} // pauses let it last until a process is replaced
+	want := runOn(t, numbers(), tool("banyan"), "run", "-n", "3", program, "1000", "0")
 	if want.code != 0 {
 		t.Fatal(want)
 	}
