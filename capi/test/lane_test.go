@@ -22,7 +22,7 @@ var laneOff = env.Entry(env.Lane, env.LaneOff)
 
 // lanes is how many random programs of each kind TestLane runs, and how many ranks TestLaneKill
 // kills: make soak says more.
-var lanes = flag.Int("lanes", 12, "random programs with the lane open and closed")
+var lanes = flag.Int("lanes", 6, "random programs with the lane open and closed")
 
 // Random programs do the same with the lane and without it: their output has a sum over all that
 // they received.
@@ -65,7 +65,7 @@ func TestLaneNotes(t *testing.T) {
 // died, whole and in order, and then an error, with the lane as without it.
 func TestLaneKill(t *testing.T) {
 	program := compile(t, "lane")
-	for seed := range min(max(*lanes/4, 1), 1000) {
+	for seed := range min(max(*lanes/2, 1), 1000) {
 		for _, lane := range []string{env.Entry(env.Lane, ""), laneOff} {
 			o := run(t, "/usr/bin/env", lane, tool("banyan"), "run", "-n", "3", program, "kill", fmt.Sprint(seed))
 			o.noTrace(t)

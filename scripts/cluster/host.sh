@@ -16,11 +16,6 @@ if [ "$name" = c ]; then
 	echo console >/proc/sys/kernel/hostname
 else
 	echo "$name" >/proc/sys/kernel/hostname
-	# A host has its share of this machine's cores, one at least, and what runs on it knows that:
-	# ranks of all hosts would otherwise poll as if each host had all cores.
-	n=$(nproc) size=$(cat "$dir/size") k=${name#h}
-	share=$((n < size ? 1 : n / size)) first=$((n < size ? k % n : k * share))
-	taskset -pc "$first-$((first + share - 1))" $$ >/dev/null || true
 	# /proc is still that of the console, whose first process is 1. For the kernel's own calls 1 is
 	# this process.
 	k=${name#h}

@@ -16,8 +16,8 @@ var (
 		"bin/banyan", "run", "-n", "4", "--replicas", "2", "--oversubscribe"} // a host may have one core
 )
 
-// Programs that compute for some seconds, one in which another launcher takes over, and longer ones,
-// in which a host goes and comes again.
+// Programs that compute for some seconds, one in which another launcher takes over, and longer
+// ones, in which a host goes and comes again.
 var (
 	aWhile      = []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "8000"}
 	someSeconds = []namedProgram{{"heat", heat}, {"cg", cg}}
