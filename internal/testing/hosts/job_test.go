@@ -198,6 +198,9 @@ func start(t *testing.T, n *hosts.Network, s setting) *run {
 		}
 		cmd.Env = append(os.Environ(), fmt.Sprint(roundsVariable, "=", s.rounds), fmt.Sprint(pauseVariable, "=", s.pause), env.Debug+"=1",
 			env.Entry(env.Replicas, s.replicas), "GORACE=atexit_sleep_ms=0",
+			// The hosts share this machine. If each took all its cores for its own, dozens of ranks
+			// would poll on them and starve each other for longer than the time-out.
+			env.Entry(env.Cores, 1),
 			env.Entry(env.HeartbeatPeriod, s.period), env.Entry(env.HeartbeatTimeout, s.timeout))
 		if s.spares > 0 {
 			cmd.Env = append(cmd.Env, env.Entry(env.Spares, s.spares))
