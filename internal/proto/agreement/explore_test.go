@@ -72,7 +72,7 @@ func TestExhaustive(t *testing.T) {
 func TestRandom(t *testing.T) {
 	seeds := uint64(160)
 	if explore.Long() {
-		seeds = 20_000
+		seeds = 5_000
 	}
 	for seed := uint64(1); seed <= seeds; seed++ {
 		n := 2 + int(seed*7%15)
