@@ -28,3 +28,16 @@ func closeLane() { C.banyan_lane_close() }
 
 //export banyan_lane_released
 func banyan_lane_released() { laneEngine.ReleaseLane() }
+
+//export banyan_lane_await
+func banyan_lane_await(count int32, requests *C.MPI_Request, how int32) {
+	r := unsafe.Slice((*uint64)(unsafe.Pointer(requests)), count)
+	switch how {
+	case C.BANYAN_ALL:
+		laneEngine.AwaitNoted(r)
+	case C.BANYAN_ANY:
+		laneEngine.AwaitAnyNoted(r)
+	case C.BANYAN_TEST:
+		laneEngine.TestNoted(r)
+	}
+}

@@ -49,10 +49,18 @@ static inline bool banyan_lane_knows(MPI_Request request)
 	return ((uintptr_t)request & (LANE_GENERATION - 1)) >= LANE_FIRST_NOTE;
 }
 
+// What has become of requests. UNKNOWN: Go is to look.
+enum banyan_lane_outcome { BANYAN_UNKNOWN, BANYAN_NOT_YET, BANYAN_OVER };
+
 // banyan_lane_end ends requests, whether the lane is usable or not, if it knows all of them and they
-// are over, or returns false: then some messages may have been received, and no request has ended.
-// With wait it waits a little.
-bool banyan_lane_end(int64_t count, MPI_Request *requests, MPI_Status *statuses, bool wait);
+// are over. Else some messages may have been received, and no request has ended. With wait it
+// waits, and doesn't return BANYAN_NOT_YET.
+enum banyan_lane_outcome banyan_lane_end(int64_t count, MPI_Request *requests, MPI_Status *statuses, bool wait);
+
+// banyan_lane_await makes progress for requests that C knows until all or any of them have ended, or, as
+// a test, once. It is Go's.
+enum { BANYAN_ALL, BANYAN_ANY, BANYAN_TEST };
+void banyan_lane_await(int32_t count, MPI_Request *requests, int how);
 
 // banyan_lane_released wakes a goroutine that waits for the lock. It is Go's.
 void banyan_lane_released(void);

@@ -24,6 +24,7 @@
 #define LANE_GIVEN 1
 #define LANE_HELD 1
 #define LANE_INLINE 48
+#define LANE_KEPT 4
 #define LANE_LAST_HANDLE 2147483648
 #define LANE_LATE 1000000
 #define LANE_LINE 64
@@ -252,12 +253,14 @@ _Static_assert(offsetof(struct lane_note, bytes) == 56, "offset");
 struct lane_notes {
 	uint32_t first;
 	uint32_t next;
+	int64_t posted;
 	struct lane_note table[256];
 };
-_Static_assert(sizeof(struct lane_notes) == 16392, "size");
+_Static_assert(sizeof(struct lane_notes) == 16400, "size");
 _Static_assert(offsetof(struct lane_notes, first) == 0, "offset");
 _Static_assert(offsetof(struct lane_notes, next) == 4, "offset");
-_Static_assert(offsetof(struct lane_notes, table) == 8, "offset");
+_Static_assert(offsetof(struct lane_notes, posted) == 8, "offset");
+_Static_assert(offsetof(struct lane_notes, table) == 16, "offset");
 
 struct lane_memory {
 	uint32_t word;
@@ -279,7 +282,7 @@ struct lane_memory {
 	struct lane_notes notes;
 	struct lane_type types[64];
 };
-_Static_assert(sizeof(struct lane_memory) == 23384, "size");
+_Static_assert(sizeof(struct lane_memory) == 23392, "size");
 _Static_assert(offsetof(struct lane_memory, word) == 0, "offset");
 _Static_assert(offsetof(struct lane_memory, closed) == 4, "offset");
 _Static_assert(offsetof(struct lane_memory, counts) == 8, "offset");
@@ -297,6 +300,6 @@ _Static_assert(offsetof(struct lane_memory, peers) == 72, "offset");
 _Static_assert(offsetof(struct lane_memory, sizes) == 80, "offset");
 _Static_assert(offsetof(struct lane_memory, comms) == 336, "offset");
 _Static_assert(offsetof(struct lane_memory, notes) == 2896, "offset");
-_Static_assert(offsetof(struct lane_memory, types) == 19288, "offset");
+_Static_assert(offsetof(struct lane_memory, types) == 19296, "offset");
 
 #endif

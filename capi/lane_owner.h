@@ -8,6 +8,16 @@
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define LOAD(p) __atomic_load_n((p), __ATOMIC_RELAXED)
 
+// pause_briefly passes a moment between two looks at memory that another core writes.
+static inline void pause_briefly(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
 static inline bool take(struct lane_memory *m)
 {
 	uint32_t free = 0;

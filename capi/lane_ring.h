@@ -53,7 +53,7 @@ static inline void ring(const struct lane_ends *e)
 }
 
 // room says whether a record that ends there fits, with the window behind it.
-static bool room(struct lane_writer *w, uint64_t end)
+static inline bool room(struct lane_writer *w, uint64_t end)
 {
 	uint64_t head = __atomic_load_n(&w->half.control->head, __ATOMIC_ACQUIRE);
 	if (head <= w->tail && w->tail - head <= w->half.size && head % LANE_LINE == 0 && head + w->half.size > w->limit)

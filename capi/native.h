@@ -214,7 +214,7 @@ static inline int native_Iprobe(int source, int tag, MPI_Comm comm, int *flag, M
 
 static inline int native_Wait(MPI_Request *request, MPI_Status *status)
 {
-	if (banyan_lane_knows(*request) && banyan_lane_end(1, request, status, true))
+	if (banyan_lane_knows(*request) && banyan_lane_end(1, request, status, true) == BANYAN_OVER)
 		return MPI_SUCCESS;
 	GUARD(MPI_Wait);
 	return RESULT(banyan_Wait(POINTER(request), POINTER(status)));
@@ -222,9 +222,12 @@ static inline int native_Wait(MPI_Request *request, MPI_Status *status)
 
 static inline int native_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-	if (banyan_lane_knows(*request) && banyan_lane_end(1, request, status, false)) {
-		*flag = 1;
-		return MPI_SUCCESS;
+	if (banyan_lane_knows(*request)) {
+		enum banyan_lane_outcome o = banyan_lane_end(1, request, status, false);
+		if (o != BANYAN_UNKNOWN) {
+			*flag = o == BANYAN_OVER;
+			return MPI_SUCCESS;
+		}
 	}
 	GUARD(MPI_Test);
 	return RESULT(banyan_Test(POINTER(request), POINTER(flag), POINTER(status)));
@@ -232,7 +235,7 @@ static inline int native_Test(MPI_Request *request, int *flag, MPI_Status *statu
 
 static inline int native_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
-	if (count > 0 && banyan_lane_knows(array_of_requests[0]) && banyan_lane_end(count, array_of_requests, array_of_statuses, true))
+	if (count > 0 && banyan_lane_knows(array_of_requests[0]) && banyan_lane_end(count, array_of_requests, array_of_statuses, true) == BANYAN_OVER)
 		return MPI_SUCCESS;
 	GUARD(MPI_Waitall);
 	return RESULT(banyan_Waitall(count, POINTER(array_of_requests), POINTER(array_of_statuses)));

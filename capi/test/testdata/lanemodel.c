@@ -3,355 +3,20 @@
 // order, whichever way each is sent and received, and no sleeper may be forgotten.
 //
 //	lanemodel MESSAGES SEED
-#define _GNU_SOURCE
-#include <errno.h>
-#include <poll.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "lane.h"
+#include "modelmatch.h"
 
 void peer_open(void *memory);
 bool peer_send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 bool peer_receive(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status);
 bool peer_note(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request);
-bool peer_end(int64_t count, MPI_Request *requests, MPI_Status *statuses, bool wait);
+enum banyan_lane_outcome peer_end(int64_t count, MPI_Request *requests, MPI_Status *statuses, bool wait);
 void peer_released(void);
-
-enum { RING = 4096, PAGE = 4096, TAGS = 2, LARGEST = 300, TICK = 1, CONTEXT = 2, WIDEST = 8 };
-
-// C looks at counts without the lock, as a guess.
-#define ADD(count, n) __atomic_store_n(&(count), (count) + (n), __ATOMIC_RELAXED)
-
-struct message {
-	struct message *next;
-	int tag;
-	uint64_t bytes;
-	char data[];
-};
-
-struct list {
-	struct message *first, **last;
-};
-
-// receive is one that Go has posted.
-struct receive {
-	struct receive *next;
-	bool done;
-	int wanted, got; // tags
-	char *buffer;
-	uint64_t bytes;
-};
-
-static struct process {
-	int rank;
-	struct lane_memory *m;
-	struct lane_ends *e, ends;
-	bool (*send)(const void *, int64_t, MPI_Datatype, int, int, MPI_Comm);
-	bool (*receive)(void *, int64_t, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
-	bool (*note)(void *, int64_t, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-	bool (*end)(int64_t, MPI_Request *, MPI_Status *, bool);
-
-	pthread_mutex_t mutex; // of the token
-	pthread_cond_t cond;
-	bool token;
-
-	uint64_t bell; // rung by the peer
-	uint32_t asleep;
-	int alarm;
-
-	// The lock's owner's:
-	struct list unexpected, outbox;
-	struct receive *posted;           // those without a message, the oldest first
-	struct receive of[LANE_NOTES];    // notes that Go has posted
-
-	uint64_t lane, go, noted; // how messages came; by notes that C has received
-	uint64_t polls;           // of them, how many C must have counted
-	long next[TAGS];          // how many have come; senders are seldom far ahead of that
-	unsigned seed;
-} procs[2];
 
 static long messages;
 static bool through;
 
-static void fail(const char *what)
-{
-	fprintf(stderr, "lanemodel: %s\n", what);
-	exit(1);
-}
-
-// The lock, as package lane's Lock has it.
-
-static void signal_one(struct process *p)
-{
-	pthread_mutex_lock(&p->mutex);
-	p->token = true;
-	pthread_cond_signal(&p->cond);
-	pthread_mutex_unlock(&p->mutex);
-}
-
-void banyan_lane_released(void) { signal_one(&procs[0]); }
-void peer_released(void) { signal_one(&procs[1]); }
-
-static void await_token(struct process *p)
-{
-	pthread_mutex_lock(&p->mutex);
-	while (!p->token)
-		pthread_cond_wait(&p->cond, &p->mutex);
-	p->token = false;
-	pthread_mutex_unlock(&p->mutex);
-}
-
-static void lock(struct process *p)
-{
-	uint32_t word = 0;
-	if (__atomic_compare_exchange_n(&p->m->word, &word, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-		return;
-	if (__atomic_add_fetch(&p->m->word, 2, __ATOMIC_SEQ_CST) >= 4)
-		await_token(p);
-	for (;; await_token(p))
-		for (int i = 0; i < 10; i++) {
-			word = __atomic_load_n(&p->m->word, __ATOMIC_SEQ_CST);
-			if (!(word & 1) && __atomic_compare_exchange_n(&p->m->word, &word, word - 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-				return;
-		}
-}
-
-static void unlock(struct process *p)
-{
-	if (__atomic_sub_fetch(&p->m->word, 1, __ATOMIC_SEQ_CST) != 0)
-		signal_one(p);
-}
-
-// The rings, as package shm has them.
-
-static char *at(struct lane_half *h, uint64_t position) { return (char *)h->data + position % h->size; }
-static uint64_t lines(uint64_t n) { return (n + 63) / 64 * 64; }
-
-static bool write_frame(struct process *p, int tag, const void *data, uint64_t n)
-{
-	struct lane_writer *w = &p->e->out;
-	uint64_t next = w->tail + lines(40 + n);
-	if (next + LANE_WINDOW > w->limit)
-		w->limit = __atomic_load_n(&w->half.control->head, __ATOMIC_SEQ_CST) + w->half.size;
-	if (next + LANE_WINDOW > w->limit)
-		return false;
-	struct lane_short *s = (struct lane_short *)at(&w->half, w->tail);
-	s->context = CONTEXT, s->seq = 0, s->src = p->rank, s->dst = 1 - p->rank, s->tag = tag, s->total = n;
-	memcpy((char *)s + 40, data, n);
-	if (w->clear <= next) {
-		*(uint64_t *)at(&w->half, next) = 0;
-		w->clear = next + 64;
-	}
-	__atomic_store_n((uint64_t *)s, 1 | LANE_EAGER << 8 | n << 32, __ATOMIC_SEQ_CST);
-	for (w->tail = next; w->clear < next + LANE_WINDOW; w->clear += 64)
-		*(uint64_t *)at(&w->half, w->clear) = 0;
-	return true;
-}
-
-static void ring(struct process *p)
-{
-	struct lane_ends *e = p->e;
-	if (!(__atomic_load_n(e->bell, __ATOMIC_SEQ_CST) & e->bit))
-		__atomic_fetch_or(e->bell, e->bit, __ATOMIC_SEQ_CST);
-	uint32_t one = 1;
-	if (__atomic_load_n(e->asleep, __ATOMIC_SEQ_CST) && __atomic_compare_exchange_n(e->asleep, &one, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-		uint64_t add = 1;
-		if (write(e->alarm, &add, 8) != 8)
-			fail("eventfd");
-	}
-}
-
-static struct message *take(struct list *l, struct message **at)
-{
-	struct message *m = *at;
-	*at = m->next;
-	if (!m->next)
-		l->last = at;
-	return m;
-}
-
-static void add(struct list *l, int tag, const void *data, uint64_t n)
-{
-	struct message *m = malloc(sizeof *m + n);
-	m->next = NULL, m->tag = tag, m->bytes = n;
-	memcpy(m->data, data, n);
-	*l->last = m;
-	l->last = &m->next;
-}
-
-// poll moves what can be moved. The lock is held.
-static bool poll_rings(struct process *p)
-{
-	bool moved = false;
-	struct lane_reader *r = &p->e->in;
-	if (p->outbox.first) {
-		__atomic_store_n(&p->e->out.half.control->hungry, 1, __ATOMIC_SEQ_CST);
-		while (p->outbox.first && write_frame(p, p->outbox.first->tag, p->outbox.first->data, p->outbox.first->bytes)) {
-			free(take(&p->outbox, &p->outbox.first));
-			ring(p);
-			moved = true;
-		}
-		if (!p->outbox.first)
-			__atomic_store_n(&p->e->out.half.control->hungry, 0, __ATOMIC_SEQ_CST);
-	}
-	p->e->queued = p->outbox.first != NULL;
-	for (uint64_t word; (word = __atomic_load_n((uint64_t *)at(&r->half, r->head), __ATOMIC_SEQ_CST)) != 0; moved = true) {
-		struct lane_short *s = (struct lane_short *)at(&r->half, r->head);
-		uint64_t n = word >> 32;
-		if ((uint32_t)word != (1 | LANE_EAGER << 8) || s->total != n || s->src != 1 - p->rank)
-			fail("nonsense in the ring");
-		struct receive **to = &p->posted;
-		while (*to && (*to)->wanted != s->tag && (*to)->wanted != MPI_ANY_TAG)
-			to = &(*to)->next;
-		struct receive *found = *to;
-		if (found) {
-			memcpy(found->buffer, (char *)s + 40, n);
-			found->got = s->tag, found->bytes = n, found->done = true, *to = found->next;
-			ADD(p->m->counts.posted, -1);
-		} else {
-			add(&p->unexpected, s->tag, (char *)s + 40, n);
-			ADD(p->m->counts.unexpected, 1);
-		}
-		r->head += lines(40 + n);
-		uint64_t read = r->head - r->told;
-		struct lane_control *c = r->half.control;
-		if (read >= r->half.size / LANE_TELL_SHARE ||
-		    (__atomic_load_n(&c->hungry, __ATOMIC_SEQ_CST) && !__atomic_load_n((uint64_t *)at(&r->half, r->head), __ATOMIC_SEQ_CST))) {
-			__atomic_store_n(&c->head, r->head, __ATOMIC_SEQ_CST);
-			r->told = r->head;
-			if (__atomic_load_n(&c->hungry, __ATOMIC_SEQ_CST)) {
-				__atomic_store_n(&c->hungry, 0, __ATOMIC_SEQ_CST);
-				ring(p);
-			}
-		}
-	}
-	__atomic_fetch_and(&p->m->closed, ~TICK, __ATOMIC_SEQ_CST);
-	return moved;
-}
-
-// post posts a receive. The lock is held.
-static void post(struct process *p, struct receive *r, int tag, char *buffer)
-{
-	*r = (struct receive){.wanted = tag, .buffer = buffer};
-	ADD(p->m->requests, 1);
-	struct message **m = &p->unexpected.first;
-	while (*m && tag != MPI_ANY_TAG && (*m)->tag != tag)
-		m = &(*m)->next;
-	if (*m) {
-		struct message *found = take(&p->unexpected, m);
-		ADD(p->m->counts.unexpected, -1);
-		memcpy(buffer, found->data, r->bytes = found->bytes);
-		r->got = found->tag, r->done = true;
-		free(found);
-		return;
-	}
-	struct receive **last = &p->posted;
-	while (*last)
-		last = &(*last)->next;
-	*last = r;
-	ADD(p->m->counts.posted, 1);
-}
-
-// enter takes the lock, and posts what C has noted.
-static void enter(struct process *p)
-{
-	lock(p);
-	struct lane_notes *all = &p->m->notes;
-	if (p->m->waiting == 0)
-		return;
-	for (uint32_t k = all->first; k != all->next; k++) {
-		struct lane_note *n = &all->table[k % LANE_NOTES];
-		if (n->state == LANE_WAITS) {
-			n->state = LANE_POSTED;
-			if (n->context != CONTEXT || n->world != 1 - p->rank || n->room != LARGEST)
-				fail("nonsense in a note");
-			post(p, &p->of[k % LANE_NOTES], n->tag == (int32_t)LANE_ANY_TAG ? MPI_ANY_TAG : n->tag, n->buffer);
-		}
-	}
-	p->m->waiting = 0;
-}
-
-static void go_send(struct process *p, int tag, const void *data, uint64_t n)
-{
-	enter(p);
-	if (!p->outbox.first && write_frame(p, tag, data, n))
-		ring(p);
-	else {
-		add(&p->outbox, tag, data, n);
-		p->e->queued = 1;
-		poll_rings(p);
-	}
-	unlock(p);
-}
-
-// nap waits until the peer rings. The lock is held, and given up meanwhile.
-static void nap(struct process *p)
-{
-	__atomic_store_n(&p->bell, 0, __ATOMIC_SEQ_CST);
-	if (poll_rings(p))
-		return;
-	unlock(p);
-	__atomic_store_n(&p->asleep, 1, __ATOMIC_SEQ_CST);
-	if (!__atomic_load_n(&p->bell, __ATOMIC_SEQ_CST)) {
-		struct pollfd fd = {p->alarm, POLLIN, 0};
-		uint64_t count;
-		int ready;
-		while ((ready = poll(&fd, 1, 60000)) < 0 && errno == EINTR)
-			;
-		if (ready != 1)
-			fail("a sleeper is forgotten");
-		if (read(p->alarm, &count, 8) != 8)
-			fail("eventfd");
-	}
-	if (__atomic_exchange_n(&p->asleep, 0, __ATOMIC_SEQ_CST) == 0) {
-		// The peer has written, or will; what it writes ends a later nap early.
-	}
-	enter(p);
-}
-
-// await waits for a receive that is posted, and ends it. The lock is held.
-static void await(struct process *p, struct receive *r)
-{
-	for (int idle = 0; poll_rings(p), !r->done; idle++) {
-		if (idle < 20) {
-			unlock(p);
-			sched_yield();
-			enter(p);
-		} else
-			nap(p);
-	}
-	ADD(p->m->requests, -1);
-}
-
-// end_note ends a request that C has noted, as Go does it: it returns the tag.
-static int end_note(struct process *p, MPI_Request request, uint64_t *bytes)
-{
-	enter(p);
-	uint32_t i = (((uintptr_t)request & (LANE_GENERATION - 1)) - LANE_FIRST_NOTE) >> 4;
-	struct lane_note *n = &p->m->notes.table[i];
-	int tag;
-	if (n->handle != (uintptr_t)request)
-		fail("a request without its note");
-	if (n->state == LANE_RECEIVED) {
-		tag = n->got, *bytes = n->bytes;
-		p->polls++;
-	} else {
-		await(p, &p->of[i]);
-		tag = p->of[i].got, *bytes = p->of[i].bytes;
-	}
-	n->state = LANE_FREE;
-	n->handle = (n->handle + LANE_GENERATION) % LANE_LAST_HANDLE;
-	unlock(p);
-	return tag;
-}
+void banyan_lane_await(int32_t count, MPI_Request *requests, int how) { await_notes(&procs[0], count, requests, how); }
+void peer_await(int32_t count, MPI_Request *requests, int how) { await_notes(&procs[1], count, requests, how); }
 
 // The programs.
 
@@ -393,22 +58,29 @@ static void start(struct process *p, struct started *s)
 	memset(s->data, 0x55, sizeof s->data);
 	if (p->note(s->data, LARGEST, MPI_BYTE, 1 - p->rank, s->tag, MPI_COMM_WORLD, &s->request))
 		return;
+	if (rand_r(&p->seed) % 2 && make_note(p, s->tag, s->data, &s->request))
+		return;
 	s->request = MPI_REQUEST_NULL;
 	enter(p);
 	post(p, &s->go, s->tag, s->data);
-	unlock(p);
+	leave(p);
 }
 
 static void finish(struct process *p, struct started *s)
 {
 	MPI_Status status;
+	enum banyan_lane_outcome o = BANYAN_NOT_YET;
 	if (s->request == MPI_REQUEST_NULL) {
 		enter(p);
 		await(p, &s->go);
 		s->tag = s->go.got, s->bytes = s->go.bytes;
-		unlock(p);
+		leave(p);
 		p->go++;
-	} else if (p->end(1, &s->request, &status, rand_r(&p->seed) % 2)) {
+		return;
+	}
+	while (o == BANYAN_NOT_YET)
+		o = p->end(1, &s->request, &status, rand_r(&p->seed) % 2);
+	if (o == BANYAN_OVER) {
 		s->tag = status.MPI_TAG, s->bytes = status.MPI_internal[1];
 		p->noted++, p->polls++;
 	} else {
@@ -468,7 +140,7 @@ static void *ticks(void *arg)
 		__atomic_fetch_or(&p->m->closed, TICK, __ATOMIC_SEQ_CST);
 		enter(p);
 		poll_rings(p);
-		unlock(p);
+		leave(p);
 	}
 	return NULL;
 }
@@ -533,9 +205,9 @@ int main(int argc, char **argv)
 	for (int k = 0; k < 2; k++) {
 		struct process *p = &procs[k];
 		pthread_join(threads[k][TAGS + 1], NULL);
-		if (p->m->word || p->m->counts.posted || p->m->counts.unexpected || p->outbox.first || p->m->waiting || p->posted || p->m->requests || p->m->polls != p->polls)
+		if (p->m->word || p->m->counts.posted || p->m->counts.unexpected || p->outbox.first || p->m->waiting || p->posted || p->m->requests || p->m->polls + p->settled != p->polls || p->lent)
 			fail("something is left");
-		printf("process %d: %lu by the lane, %lu by notes, %lu by Go, %lu sent by the lane\n", k, (unsigned long)p->lane, (unsigned long)p->noted, (unsigned long)p->go, (unsigned long)p->m->sent);
+		printf("process %d: %lu by the lane, %lu by notes, %lu by Go, %lu sent by the lane, %lu given back\n", k, (unsigned long)p->lane, (unsigned long)p->noted, (unsigned long)p->go, (unsigned long)p->m->sent, (unsigned long)p->returned);
 	}
 	return 0;
 }

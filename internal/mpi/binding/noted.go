@@ -6,9 +6,10 @@ import (
 	"banyan/internal/runtime/lane"
 )
 
-// C starts small receives without Go, by a note (package lane). Most notes never come here: C ends
-// them, too. A request whose note comes here gets an object as others have, and is Go's from then
-// on. Its handle stays the note's, since the program may have copies of it.
+// Small receives have notes (package lane), by which C starts and ends them, mostly without Go. A
+// request whose note comes here, since a function is about it that C doesn't know, or since it has
+// ended by an error, gets an object as others have, and is Go's from then on. Its handle stays the
+// note's, since the program may have copies of it.
 
 // notes are the objects of noted receives.
 type notes struct {
@@ -19,7 +20,7 @@ type notes struct {
 	}
 }
 
-// noted is the request of a receive that C has noted, nil if there is none.
+// noted is the request of a receive that has a note, nil if there is none.
 func (p *Process) noted(h Request) *request {
 	if !p.live() {
 		return nil
@@ -49,7 +50,7 @@ func (p *Process) noted(h Request) *request {
 	return r
 }
 
-// endNoted ends the handle of a receive that C has noted.
+// endNoted ends the handle of a receive that has a note.
 func (p *Process) endNoted(h Request) {
 	q := &p.requests.notes
 	q.mu.Lock()
@@ -58,7 +59,7 @@ func (p *Process) endNoted(h Request) {
 	p.job.Engine().EndNoted(uint64(h))
 }
 
-// keepNoted makes objects of all noted receives, which keep their communicators.
+// keepNoted makes objects of all receives with notes, which keep their communicators.
 func (p *Process) keepNoted() {
 	for _, h := range p.job.Engine().AllNoted() {
 		p.noted(Request(h))

@@ -193,7 +193,7 @@ func (e *Engine) Abort(code int) {
 // tell steps the process outside of any wait, and wakes the threads whose wait that ended.
 func (e *Engine) tell(step func(p *process.Process)) {
 	e.lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	if e.closed {
 		return
 	}

@@ -89,7 +89,7 @@ func (e *Engine) withLane(change func(m *lane.Memory)) {
 		return
 	}
 	e.lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	change(e.cfg.Lane)
 }
 
@@ -126,62 +126,3 @@ func (e *Engine) shareRivals() {
 
 // polls is how often anybody, C included, has looked for frames. The lock is held.
 func (e *Engine) polls() uint64 { return e.waiting.polls + e.shared.Polls }
-
-// Noted is a receive that C has noted.
-type Noted struct {
-	Comm        uint64 // handle
-	Source, Tag int    // Source in the communicator; Tag may be proto.AnyTag
-	Buffer      []byte
-	// Received says that C has received the message, of which Status tells. Else Handle is of the
-	// operation.
-	Received bool
-	Status   Status // its Source isn't set
-	Handle   Handle
-}
-
-// NotedReceive is the receive that C has noted for a request. From now on C leaves the request to
-// Go, and the caller ends it by EndNoted. ok is false if there is no such request.
-func (e *Engine) NotedReceive(request uint64) (n Noted, ok bool) {
-	e.withLane(func(m *lane.Memory) {
-		note := m.Note(request)
-		if note == nil {
-			return
-		}
-		var tag int32
-		n.Comm, n.Source = note.Comm()
-		_, _, tag = note.Envelope()
-		n.Tag, n.Buffer, ok = int(tag), note.Buffer(), true
-		if n.Received = note.Keep(); n.Received {
-			tag, bytes := note.Message()
-			n.Status = Status{Tag: tag, Bytes: int(bytes)}
-			return
-		}
-		n.Handle = e.posted[lane.PlaceOf(request)]
-	})
-	return n, ok
-}
-
-// EndNoted forgets a request of C's.
-func (e *Engine) EndNoted(request uint64) {
-	e.withLane(func(m *lane.Memory) {
-		if note := m.Note(request); note != nil {
-			note.Free()
-		}
-	})
-}
-
-// AllNoted lists C's requests.
-func (e *Engine) AllNoted() (requests []uint64) {
-	e.withLane(func(m *lane.Memory) {
-		m.EachNote(func(request uint64) { requests = append(requests, request) })
-	})
-	return requests
-}
-
-// postNoted posts the receives that C has noted. The lock is held.
-func (e *Engine) postNoted() {
-	e.shared.Post(func(place uint32, n *lane.Note) {
-		context, source, tag := n.Envelope()
-		e.posted[place] = e.p.Receive(context, source, tag, n.Buffer())
-	})
-}

@@ -16,8 +16,21 @@ type Status = process.Status
 func (e *Engine) Send(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
 	e.lock()
 	h := e.send(context, dst, tag, data)
-	e.mu.Unlock()
+	if h == (Handle{}) && e.shared.Queues(dst) {
+		e.relieve(dst)
+	}
+	e.unlock()
 	return h
+}
+
+// relieve gives a receiver a moment that is slower than this sender. Else messages would queue here, and C
+// couldn't send until all of them have left. The lock is held.
+func (e *Engine) relieve(dst proto.Rank) {
+	for polls := 0; polls < reliefPolls && !e.closed && e.shared.Queues(dst); polls++ {
+		if e.step() == 0 && !e.linger(polls) {
+			return
+		}
+	}
 }
 
 func (e *Engine) send(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
@@ -46,8 +59,10 @@ func (e *Engine) SendWait(context uint64, dst proto.Rank, tag int32, data []byte
 	if h != (Handle{}) {
 		e.until(func() bool { return e.p.Done(h) })
 		_, err = e.take(h)
+	} else if e.shared.Queues(dst) {
+		e.relieve(dst)
 	}
-	e.mu.Unlock()
+	e.unlock()
 	return err
 }
 
@@ -60,10 +75,10 @@ func (e *Engine) SendGradually(context uint64, dst proto.Rank, tag int32, data [
 			e.until(func() bool { return e.p.Done(h) })
 			_, err := e.take(h)
 			e.p.EndGradual(h)
-			e.mu.Unlock()
+			e.unlock()
 			return err
 		}
-		e.mu.Unlock()
+		e.unlock()
 	}
 	g.Upto(uint64(len(data)))
 	return e.SendWait(context, dst, tag, data)
@@ -76,7 +91,7 @@ func (e *Engine) ReceiveGradually(context uint64, src proto.Rank, tag int32, buf
 	e.until(func() bool { return e.p.Done(h) })
 	s, err := e.take(h)
 	e.p.EndGradual(h)
-	e.mu.Unlock()
+	e.unlock()
 	return s, err
 }
 
@@ -84,7 +99,7 @@ func (e *Engine) ReceiveGradually(context uint64, src proto.Rank, tag int32, buf
 func (e *Engine) Receive(context uint64, src proto.Rank, tag int32, buffer []byte) Handle {
 	e.lock()
 	h := e.p.Receive(context, src, tag, buffer)
-	e.mu.Unlock()
+	e.unlock()
 	return h
 }
 
@@ -94,7 +109,7 @@ func (e *Engine) ReceiveWait(context uint64, src proto.Rank, tag int32, buffer [
 	h := e.p.Receive(context, src, tag, buffer)
 	e.until(func() bool { return e.p.Done(h) })
 	s, err := e.take(h)
-	e.mu.Unlock()
+	e.unlock()
 	return s, err
 }
 
@@ -120,7 +135,7 @@ func (e *Engine) Wait(h Handle) (Status, error) {
 	e.lock()
 	e.until(func() bool { return e.p.Done(h) })
 	s, err := e.take(h)
-	e.mu.Unlock()
+	e.unlock()
 	return s, err
 }
 
@@ -134,7 +149,7 @@ func (e *Engine) Test(h Handle) (s Status, done bool, err error) {
 	if done = e.p.Done(h); done {
 		s, err = e.take(h)
 	}
-	e.mu.Unlock()
+	e.unlock()
 	return s, done, err
 }
 
@@ -145,7 +160,7 @@ func (e *Engine) WaitAny(hs []Handle) (int, Status, error) {
 		return -1, Status{}, nil
 	}
 	e.lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	found := -1
 	e.until(func() bool {
 		found = e.firstDone(hs)
@@ -162,7 +177,7 @@ func (e *Engine) WaitAny(hs []Handle) (int, Status, error) {
 // -1.
 func (e *Engine) TestAny(hs []Handle) (int, Status, error) {
 	e.lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	found := e.firstDone(hs)
 	if found < 0 {
 		e.try()
@@ -187,7 +202,7 @@ func (e *Engine) firstDone(hs []Handle) int {
 // TestAll makes progress once and tells whether all operations have ended. It forgets none.
 func (e *Engine) TestAll(hs []Handle) bool {
 	e.lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	e.try()
 	for _, h := range hs {
 		if !e.p.Done(h) {
@@ -200,7 +215,7 @@ func (e *Engine) TestAll(hs []Handle) bool {
 // Probe makes progress once and looks for a message that matches.
 func (e *Engine) Probe(context uint64, src proto.Rank, tag int32) (Status, bool, error) {
 	e.lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	s, ok, err := e.p.Probe(context, src, tag)
 	if !ok && err == nil {
 		e.try()
@@ -212,7 +227,7 @@ func (e *Engine) Probe(context uint64, src proto.Rank, tag int32) (Status, bool,
 // ProbeWait waits for a message that matches.
 func (e *Engine) ProbeWait(context uint64, src proto.Rank, tag int32) (s Status, err error) {
 	e.lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	ok := false
 	e.probing(context, src, tag, func() bool {
 		s, ok, err = e.p.Probe(context, src, tag)
@@ -227,20 +242,20 @@ func (e *Engine) ProbeWait(context uint64, src proto.Rank, tag int32) (s Status,
 // Cancel withdraws a receive that has not been matched.
 func (e *Engine) Cancel(h Handle) bool {
 	e.lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	return e.p.Cancel(h)
 }
 
 // OpenContext makes a context known; see process.Process.OpenContext.
 func (e *Engine) OpenContext(id uint64, members []proto.Rank, collective bool) error {
 	e.lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	return e.p.OpenContext(id, members, collective)
 }
 
 // CloseContext forgets a context.
 func (e *Engine) CloseContext(id uint64) {
 	e.lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	e.p.CloseContext(id)
 }

@@ -44,6 +44,8 @@ const (
 	spinsOversubscribed  = 4
 	yields               = 5000
 	yieldsOversubscribed = 50
+	// reliefPolls is how many polls a sender makes that finds a ring full: some ten microseconds.
+	reliefPolls = 200
 
 	// lateYield is longer than any waiter keeps a core.
 	lateYield = proto.Time(lane.Late)
@@ -107,16 +109,6 @@ func (e *Engine) linger(idle int) bool {
 	e.lock()
 	e.rivals.yielded(before, e.now())
 	return true
-}
-
-// lock takes the engine's lock, and posts what C has noted: so as long as Go has the lock no note
-// waits. Functions that only look something up lock mu itself. A waiter that spins with the lock
-// sees that it is wanted, and gives it up.
-func (e *Engine) lock() {
-	e.mu.Lock()
-	if e.shared.Noted() {
-		e.postNoted()
-	}
 }
 
 // yield gives the core to another process that wants it.

@@ -10,7 +10,7 @@ import (
 func (e *Engine) SendSynchronous(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
 	e.lock()
 	h := e.sendSynchronous(context, dst, tag, data)
-	e.mu.Unlock()
+	e.unlock()
 	return h
 }
 
@@ -24,14 +24,14 @@ func (e *Engine) SendSynchronousWait(context uint64, dst proto.Rank, tag int32, 
 	h := e.sendSynchronous(context, dst, tag, data)
 	e.until(func() bool { return e.p.Done(h) })
 	_, err := e.take(h)
-	e.mu.Unlock()
+	e.unlock()
 	return err
 }
 
 // MatchedProbe makes progress once and takes a message that matches, for ReceiveMatched.
 func (e *Engine) MatchedProbe(context uint64, src proto.Rank, tag int32) (message Handle, s Status, ok bool, err error) {
 	e.lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	message, s, ok, err = e.p.MatchedProbe(context, src, tag)
 	if !ok && err == nil {
 		e.try()
@@ -43,7 +43,7 @@ func (e *Engine) MatchedProbe(context uint64, src proto.Rank, tag int32) (messag
 // MatchedProbeWait waits for a message that matches, and takes it.
 func (e *Engine) MatchedProbeWait(context uint64, src proto.Rank, tag int32) (message Handle, s Status, err error) {
 	e.lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	ok := false
 	e.probing(context, src, tag, func() bool {
 		message, s, ok, err = e.p.MatchedProbe(context, src, tag)
@@ -58,7 +58,7 @@ func (e *Engine) MatchedProbeWait(context uint64, src proto.Rank, tag int32) (me
 // ReceiveMatched receives a message that a matched probe has taken.
 func (e *Engine) ReceiveMatched(message Handle, buffer []byte) Handle {
 	e.lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	return e.p.ReceiveMatched(message, buffer)
 }
 
@@ -67,7 +67,7 @@ func (e *Engine) ReceiveMatched(message Handle, buffer []byte) Handle {
 func (e *Engine) WaitUntil(met func(done func(Handle) bool) bool) {
 	e.lock()
 	e.until(func() bool { return met(e.done) })
-	e.mu.Unlock()
+	e.unlock()
 }
 
 // TestUntil makes progress once, unless met returns true already, and returns the last answer of
@@ -79,6 +79,6 @@ func (e *Engine) TestUntil(met func(done func(Handle) bool) bool) bool {
 		e.try()
 		is = met(e.done)
 	}
-	e.mu.Unlock()
+	e.unlock()
 	return is
 }

@@ -57,7 +57,7 @@ func (e *Engine) Run(s *Schedule) error {
 	case h != Handle{}:
 		_, err = e.take(h)
 	}
-	e.mu.Unlock()
+	e.unlock()
 	return err
 }
 
@@ -66,7 +66,7 @@ func (e *Engine) Run(s *Schedule) error {
 func (e *Engine) Start(s *Schedule) Handle {
 	e.lock()
 	h := e.begin(s, true)
-	e.mu.Unlock()
+	e.unlock()
 	return h
 }
 

@@ -38,11 +38,11 @@ func (e *Engine) Uncounted(run func()) {
 	e.lock()
 	before, n := e.cfg.BeforeSend, e.sends
 	e.cfg.BeforeSend = nil
-	e.mu.Unlock()
+	e.unlock()
 	run()
 	e.lock()
 	e.cfg.BeforeSend, e.sends = before, n
-	e.mu.Unlock()
+	e.unlock()
 }
 
 // sharedSpins is how often a member looks at once, without a poll, at what it waits for, where
@@ -75,7 +75,7 @@ func (e *Engine) Share(x *Shared, name string, c commons.Call, t Taker) error {
 		}
 		e.rouse()
 	}
-	e.mu.Unlock()
+	e.unlock()
 	return err
 }
 

@@ -175,7 +175,11 @@ func (e *Engine) block() {
 // sleep blocks in the transport, by its Wait or by doze, and gives up the lock meanwhile.
 func (e *Engine) sleep(wait func(time.Duration), limit time.Duration) {
 	e.waiting.sleeping = true
-	e.mu.Unlock()
+	if e.waiting.sleeperIsProgressThread {
+		e.unlock() // the program may come in
+	} else {
+		e.mu.Unlock()
+	}
 	wait(limit)
 	e.lock()
 	e.waiting.sleeping = false
@@ -218,7 +222,7 @@ func (e *Engine) keep() {
 			timer.Reset(progressTick)
 		}
 		seen = e.polls()
-		e.mu.Unlock()
+		e.unlock()
 	}
 }
 
@@ -261,8 +265,12 @@ func (e *Engine) takeOver() {
 	e.postNoted()
 	for !e.closed {
 		for (e.step() > 0 || e.help(false)) && e.waiting.threads == 0 && !e.closed {
-			e.mu.Unlock() // between steps the program may come in
+			mine := e.polls()
+			e.unlock() // between steps the program may come in
 			e.lock()
+			if e.polls() != mine {
+				return
+			}
 		}
 		e.tick()
 		if e.waiting.threads > 0 || e.closed {

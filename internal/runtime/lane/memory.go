@@ -11,6 +11,7 @@ import (
 	"banyan/internal/proto"
 	"banyan/internal/proto/match"
 	"banyan/internal/runtime/commons"
+	"banyan/internal/runtime/transport/shm"
 )
 
 // Reasons why the lane is closed, bits of Memory.Closed.
@@ -119,6 +120,23 @@ func (m *Memory) Yielded() (prompt int, late bool) {
 // SetPeer says where the ends of the rings of a rank are, a shm.Ends; nil: nowhere.
 func (m *Memory) SetPeer(r proto.Rank, ends unsafe.Pointer) {
 	unsafe.Slice((*unsafe.Pointer)(m.peers), m.ranks)[r] = ends
+}
+
+// ends is what the table of peers has of a rank.
+func (m *Memory) ends(r proto.Rank) *shm.Ends {
+	if m.peers == nil {
+		return nil
+	}
+	return (*shm.Ends)(unsafe.Slice((*unsafe.Pointer)(m.peers), m.ranks)[r])
+}
+
+// SharesRings says whether C can receive from a rank.
+func (m *Memory) SharesRings(r proto.Rank) bool { return m.ends(r) != nil }
+
+// Queues says whether frames for a rank wait for room in its ring.
+func (m *Memory) Queues(r proto.Rank) bool {
+	ends := m.ends(r)
+	return ends != nil && ends.Queued()
 }
 
 // SetSizes says how large the elements of the plain predefined types are, by handle.

@@ -6,13 +6,17 @@ import (
 	"banyan/internal/proto"
 )
 
-// Note is a receive that the program has started and that C hasn't told Go of. A note waits until C
+// Note is a small receive from a named rank that the program has started. A note waits until C
 // receives its message, or until Go posts it. It keeps its place until the program's request ends.
 //
-// Notes are posted late, and that changes nothing. When a note is made, nothing is posted and
+// Notes are posted late, and that changes nothing. When C makes a note, nothing is posted and
 // nothing is unexpected; and as soon as Go has the lock it posts the notes that wait, before it
 // posts another receive, looks for a message or reads a ring. So notes and rings are all that there
 // is to match, and a message from the head of a ring belongs to the oldest note that it fits.
+//
+// Go gives notes back to C before it gives the lock up, if they are all that it has under way
+// (Return): a receive that no message has matched waits again, in its old place among the others.
+// Where C can't make a note, Go does (Add), so that this receive, too, can be given back.
 type Note struct {
 	handle  uint32 // of the request; in a free place that of the next one
 	state   uint32
@@ -31,8 +35,9 @@ type Note struct {
 const (
 	free     = iota
 	waits    // noted, no more
-	received // by C
-	posted   // by Go
+	received // its message is in the buffer
+	posted   // by Go, which may give it back
+	kept     // by Go, as an object
 )
 
 // Notes is how many receives can have a note at the same time. It is a power of two.
@@ -49,9 +54,10 @@ const (
 
 // notes are the receives that were noted.
 type notes struct {
-	first uint32 // the place of the oldest that waits, modulo Notes, if any does
-	next  uint32 // one behind that of the youngest
-	table [Notes]Note
+	first  uint32 // the place of the oldest that waits, modulo Notes, or of one before it
+	next   uint32 // one behind that of the youngest
+	posted int    // how many Go may give back
+	table  [Notes]Note
 }
 
 func (n *notes) init() {
@@ -79,14 +85,72 @@ func (m *Memory) Post(post func(place uint32, n *Note)) {
 	for k := m.notes.first; k != m.notes.next; k++ {
 		if n := &m.notes.table[k%Notes]; n.state == waits {
 			n.state = posted
+			m.notes.posted++
 			post(k%Notes, n)
 		}
 	}
 	m.waiting = 0
 }
 
-// Note is the note of a request, nil if the request has ended or never was. From now on its request
-// is Go's.
+// Posted is how many notes Go has posted and may give back.
+func (m *Memory) Posted() int { return m.notes.posted }
+
+// Add makes the youngest note, of a receive that Go has posted. There is no room for more than
+// Notes. source is a rank of the communicator, world that of the world; tag may be proto.AnyTag.
+func (m *Memory) Add(comm, context uint64, world proto.Rank, source int, tag int32, buffer []byte) (handle uint64, place uint32, ok bool) {
+	q := &m.notes
+	if m.waiting == 0 && q.posted == 0 {
+		q.first = q.next
+	}
+	for range Notes {
+		if q.next-q.first == Notes {
+			return 0, 0, false
+		}
+		place = q.next % Notes
+		q.next++
+		n := &q.table[place]
+		if n.state != free {
+			continue
+		}
+		*n = Note{handle: n.handle, state: posted, comm: comm, context: context, buffer: unsafe.Pointer(unsafe.SliceData(buffer)),
+			room: uint64(len(buffer)), world: int32(world), source: int32(source), tag: tag}
+		q.posted++
+		return uint64(n.handle), place, true
+	}
+	return 0, 0, false
+}
+
+// Return gives the notes that Go has posted back to C. withdraw takes a receive back, and tells
+// whether its message has come; ok is false for one that must stay posted.
+func (m *Memory) Return(withdraw func(place uint32) (tag int32, bytes uint64, came, ok bool)) {
+	for k := m.notes.first; k != m.notes.next; k++ {
+		n := &m.notes.table[k%Notes]
+		if n.state != posted {
+			continue
+		}
+		tag, bytes, came, ok := withdraw(k % Notes)
+		switch {
+		case !ok:
+		case came:
+			m.Settle(n, tag, bytes)
+		default:
+			if m.waiting == 0 {
+				m.notes.first = k
+			}
+			n.state = waits
+			m.waiting++
+			m.notes.posted--
+		}
+	}
+}
+
+// Settle says that the message of a note that Go has posted is in its buffer.
+func (m *Memory) Settle(n *Note, tag int32, bytes uint64) {
+	n.state, n.got, n.bytes = received, tag, bytes
+	m.notes.posted--
+}
+
+// Note is the note of a request, nil if the request has ended or never was.
 func (m *Memory) Note(handle uint64) *Note {
 	if !IsNote(handle) {
 		return nil
@@ -98,17 +162,29 @@ func (m *Memory) Note(handle uint64) *Note {
 	return n
 }
 
-// Keep has C leave a request to Go from now on. It tells whether C has received its message.
-func (n *Note) Keep() (already bool) {
+// Keep has C leave a request to Go from now on. It tells whether the message has been received.
+func (m *Memory) Keep(n *Note) (already bool) {
+	if n.state == posted {
+		m.notes.posted--
+	}
 	already = n.state == received
-	n.state = posted
+	n.state = kept
 	return already
 }
 
 // Free ends a request.
-func (n *Note) Free() {
+func (m *Memory) Free(n *Note) {
+	if n.state == posted {
+		m.notes.posted--
+	}
 	n.handle, n.state = (n.handle+generation)%lastHandle, free
 }
+
+// Posted tells whether Go has posted the receive, and may give it back.
+func (n *Note) Posted() bool { return n.state == posted }
+
+// Received tells whether the message is in the buffer.
+func (n *Note) Received() bool { return n.state == received }
 
 // EachNote calls visit with the handle of each request.
 func (m *Memory) EachNote(visit func(handle uint64)) {

@@ -130,6 +130,29 @@ func (p *Process) Take(h Handle) (Status, error) {
 	return s, err
 }
 
+// Withdraw forgets a receive that no message has matched, as if it had never been posted; or one
+// that has ended without an error, and then came is true. ok is false for any other. It stays.
+func (p *Process) Withdraw(h Handle) (s Status, came, ok bool) {
+	r := p.requests.get(h)
+	switch {
+	case r == nil || r.kind != receiving:
+		return Status{}, false, false
+	case r.done:
+		if r.err != nil {
+			return Status{}, false, false
+		}
+		s, _ = p.Take(h)
+		return s, true, true
+	case r.arrival != Handle{}:
+		return Status{}, false, false
+	}
+	p.match.Cancel(r.posted)
+	r.buffer = nil
+	p.requests.put(h)
+	*p.unended--
+	return Status{}, false, true
+}
+
 // Cancel withdraws a receive that no message has matched.
 func (p *Process) Cancel(h Handle) bool {
 	r := p.requests.get(h)

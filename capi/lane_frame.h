@@ -1,0 +1,113 @@
+// lane_frame.h: the message at the head of a ring, and where it goes; for lane.c and lane_request.c.
+//
+// The caller holds the lock, unless a function says otherwise.
+#ifndef BANYAN_LANE_FRAME_H
+#define BANYAN_LANE_FRAME_H
+
+#include "lane_ring.h"
+
+// ends gives the ends of the rings of a rank of a communicator, and its rank in the world.
+static inline struct lane_ends *ends(const struct lane_memory *m, MPI_Comm comm, int rank, int32_t *world, uint64_t *context)
+{
+	uint64_t handle = (uintptr_t)comm;
+	const struct lane_comm *c = &m->comms[(handle ^ handle >> 4) % LANE_COMMS];
+	if (UNLIKELY(c->handle != handle || (uint32_t)rank >= (uint32_t)c->size))
+		return NULL;
+	*world = c->group ? ((const int32_t *)c->group)[rank] : rank;
+	*context = c->context;
+	return ((struct lane_ends *const *)m->peers)[*world];
+}
+
+// idle says whether nothing is posted, unexpected or under way. Without the lock it is a guess, which
+// saves the lock where it would be taken in vain.
+static inline bool idle(const struct lane_memory *m)
+{
+	return !UNLIKELY((LOAD((const uint64_t *)&m->counts) | LOAD(&m->requests)) != 0);
+}
+_Static_assert(sizeof(struct lane_counts) == sizeof(uint64_t), "idle reads both counts");
+
+// await waits a little for a record, and returns its word, 0 if there is none.
+static inline uint64_t await(const struct lane_memory *m, const void *record, int32_t spins)
+{
+	uint64_t word = __atomic_load_n((const uint64_t *)record, __ATOMIC_ACQUIRE);
+	for (; word == 0 && spins > 0 && LOAD(&m->word) == LANE_HELD && !closed(m); spins--)
+		word = __atomic_load_n((const uint64_t *)record, __ATOMIC_ACQUIRE);
+	return word;
+}
+
+// frame is a message at the head of a ring.
+struct frame {
+	uint64_t bytes, context;
+	int32_t tag;
+	const char *data;
+};
+
+// next finds the message at the head of a rank's ring. It returns false if there is none, or another
+// kind of frame.
+static inline bool next(const struct lane_memory *m, const struct lane_ends *e, int32_t world, int32_t spins, struct frame *f)
+{
+	const struct lane_short *s = (const struct lane_short *)at(&e->in.half, e->in.head);
+	uint64_t word = await(m, s, spins), bytes = word >> 32;
+	if (UNLIKELY((uint32_t)word != (LANE_SHORT | LANE_EAGER << 8) || bytes > LANE_MOST))
+		return false;
+	f->bytes = bytes;
+	f->context = LOAD(&s->context);
+	f->tag = LOAD(&s->tag);
+	f->data = (const char *)s + LANE_SHORT_SIZE;
+	return !UNLIKELY(LOAD(&s->src) != world || LOAD(&s->dst) != m->self || LOAD(&s->total) != bytes);
+}
+
+// advance goes on behind the message at the head of a ring.
+static inline void advance(struct lane_memory *m, struct lane_ends *e, const struct frame *f)
+{
+	e->in.head += lines(LANE_SHORT_SIZE + f->bytes);
+	m->polls++;
+	tell(e);
+}
+
+// receive takes the message at the head of a ring.
+static inline void receive(struct lane_memory *m, struct lane_ends *e, void *buf, const struct frame *f)
+{
+	copy(buf, f->data, f->bytes);
+	advance(m, e, f);
+}
+
+// fulfil receives the message at the head of a rank's ring into the oldest note that it fits. It
+// returns false if it fits none or is too large.
+static bool fulfil(struct lane_memory *m, struct lane_ends *e, int32_t world, const struct frame *f)
+{
+	struct lane_notes *all = &m->notes;
+	uint32_t k = all->first;
+	struct lane_note *n;
+	for (;; k++) {
+		if (k == all->next)
+			return false;
+		n = &all->table[k % LANE_NOTES];
+		if (n->state == LANE_WAITS && n->world == world && n->context == f->context && (n->tag == f->tag || n->tag == (int32_t)LANE_ANY_TAG))
+			break;
+	}
+	if (UNLIKELY(f->bytes > n->room))
+		return false;
+	receive(m, e, n->buffer, f);
+	n->state = LANE_RECEIVED;
+	n->got = f->tag;
+	n->bytes = f->bytes;
+	if (--m->waiting != 0 && k == all->first)
+		while (all->table[++all->first % LANE_NOTES].state != LANE_WAITS)
+			;
+	return true;
+}
+
+// fill stores what binding.Status has of a message.
+static inline void fill(MPI_Status *status, int source, int tag, uint64_t bytes)
+{
+	if (status == MPI_STATUS_IGNORE)
+		return;
+	status->MPI_SOURCE = source;
+	status->MPI_TAG = tag;
+	status->MPI_internal[0] = 0;
+	status->MPI_internal[1] = (int)bytes;
+	status->MPI_internal[2] = 0;
+}
+
+#endif

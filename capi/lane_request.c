@@ -1,0 +1,144 @@
+// Requests that C knows: receives that have notes, and operations that ended within their calls. See
+// lane.c for the invariants.
+//
+// A wait looks for some microseconds here, then in Go (banyan_lane_await), which polls, sleeps, and
+// leaves the request to be ended here.
+
+#include "lane_frame.h"
+
+// place finds a free place for a note, NULL if there is none.
+static inline struct lane_note *place(struct lane_memory *m)
+{
+	struct lane_notes *all = &m->notes;
+	if (m->waiting == 0)
+		all->first = all->next;
+	for (int tries = 0; all->next - all->first < LANE_NOTES && tries < LANE_NOTES; tries++) {
+		struct lane_note *n = &all->table[all->next % LANE_NOTES];
+		if (n->state == LANE_FREE)
+			return n;
+		all->next++; // it may lie between those that wait
+		if (m->waiting == 0)
+			all->first = all->next;
+	}
+	return NULL;
+}
+
+static inline bool note(struct lane_memory *m, void *buf, uint64_t capacity, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	int32_t world;
+	uint64_t context;
+	struct lane_note *n;
+	if (!idle(m) || !ends(m, comm, source, &world, &context) || !(n = place(m)))
+		return false;
+	n->state = LANE_WAITS;
+	n->comm = (uintptr_t)comm;
+	n->context = context;
+	n->buffer = buf;
+	n->room = capacity;
+	n->world = world;
+	n->source = source;
+	n->tag = tag == MPI_ANY_TAG ? (int32_t)LANE_ANY_TAG : tag;
+	m->notes.next++;
+	m->waiting++;
+	*request = (MPI_Request)(uintptr_t)n->handle;
+	return true;
+}
+
+bool banyan_lane_note(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	struct lane_memory *m = banyan_lane;
+	uint64_t capacity;
+	if (!size(m, buf, count, datatype, &capacity) || capacity > LANE_MOST || (tag < 0 && tag != MPI_ANY_TAG) || !idle(m) || !take(m))
+		return false;
+	bool noted = !closed(m) && note(m, buf, capacity, source, tag, comm, request);
+	give(m);
+	return noted;
+}
+
+// noted is the note of a request, NULL if it has none.
+static inline struct lane_note *noted(struct lane_memory *m, MPI_Request request)
+{
+	uintptr_t i = (((uintptr_t)request & (LANE_GENERATION - 1)) - LANE_FIRST_NOTE) >> 4;
+	if (i >= LANE_NOTES)
+		return NULL;
+	struct lane_note *n = &m->notes.table[i];
+	return n->handle == (uintptr_t)request ? n : NULL;
+}
+
+// look tells whether a request has ended. It receives what comes before its message. It is
+// BANYAN_UNKNOWN for Go's requests.
+static enum banyan_lane_outcome look(struct lane_memory *m, MPI_Request request, int32_t spins)
+{
+	if (request == BANYAN_SENT || request == MPI_REQUEST_NULL || request == BANYAN_NO_PROC)
+		return BANYAN_OVER;
+	const struct lane_note *n = noted(m, request);
+	if (!n || n->state == LANE_KEPT)
+		return BANYAN_UNKNOWN;
+	while (n->state == LANE_WAITS) {
+		struct lane_ends *e = ((struct lane_ends *const *)m->peers)[n->world];
+		struct frame f;
+		if (!e || closed(m) || !next(m, e, n->world, spins, &f) || !fulfil(m, e, n->world, &f))
+			return BANYAN_NOT_YET;
+	}
+	return n->state == LANE_RECEIVED ? BANYAN_OVER : BANYAN_NOT_YET;
+}
+
+// end reports a request that is over.
+static inline void end(struct lane_memory *m, MPI_Request *request, MPI_Status *status)
+{
+	struct lane_note *n = noted(m, *request);
+	if (n && n->state == LANE_RECEIVED) {
+		fill(status, n->source, n->got, n->bytes);
+		n->state = LANE_FREE;
+		n->handle = (n->handle + LANE_GENERATION) % LANE_LAST_HANDLE;
+	} else {
+		fill(status, *request == BANYAN_NO_PROC ? MPI_PROC_NULL : MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+		if (*request == MPI_REQUEST_NULL && status != MPI_STATUS_IGNORE)
+			status->MPI_ERROR = MPI_SUCCESS;
+	}
+	*request = MPI_REQUEST_NULL;
+}
+
+static inline MPI_Status *at_status(MPI_Status *statuses, int64_t i)
+{
+	return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+}
+
+// end_all ends requests if all are over; *from are. It returns the outcome of the first that isn't.
+static enum banyan_lane_outcome end_all(struct lane_memory *m, int64_t count, MPI_Request *requests, MPI_Status *statuses, int32_t spins, int64_t *from)
+{
+	enum banyan_lane_outcome o = BANYAN_OVER;
+	while (*from < count && (o = look(m, requests[*from], spins)) == BANYAN_OVER)
+		++*from;
+	for (int64_t k = 0; *from == count && k < count; k++)
+		end(m, &requests[k], at_status(statuses, k));
+	return o;
+}
+
+enum banyan_lane_outcome banyan_lane_end(int64_t count, MPI_Request *requests, MPI_Status *statuses, bool wait)
+{
+	struct lane_memory *m = banyan_lane;
+	int64_t from = 0;
+	if (m->ranks == 0)
+		return BANYAN_UNKNOWN;
+	while (from < count && requests[from] == BANYAN_SENT)
+		from++;
+	if (from == count) { // no need for the lock
+		end_all(m, count, requests, statuses, 0, &from);
+		return BANYAN_OVER;
+	}
+	for (bool waited = false;; waited = true) {
+		if (!take(m))
+			return BANYAN_UNKNOWN;
+		enum banyan_lane_outcome o = end_all(m, count, requests, statuses, wait && !waited ? m->spins : 0, &from);
+		give(m);
+		if (o != BANYAN_NOT_YET || (waited && !wait))
+			return o;
+		if (waited)
+			return BANYAN_UNKNOWN; // an error, perhaps
+		for (int64_t k = from; k < count; k++)
+			if (!banyan_lane_knows(requests[k]) && requests[k] != MPI_REQUEST_NULL)
+				return BANYAN_UNKNOWN;
+		banyan_lane_await((int32_t)(count - from), requests + from, wait ? BANYAN_ALL : BANYAN_TEST);
+	}
+}
