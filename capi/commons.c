@@ -8,15 +8,14 @@
 //   - The accesses are those of cells.Machine, in its order. What the machine keeps from call to call
 //     (cells.Progress) is the same memory for both, and is used with the engine's lock held.
 //   - Only a call is carried out here in which each member is heard within some microseconds, or some
-//     turns where processes share cores, and nobody has to be woken. Otherwise Progress says how far the call has come, and Go goes on:
-//     FRESH: it begins; GIVEN: this member has published; TAKEN: it has all that it takes.
+//     turns where processes share cores, and nobody has to be woken. Otherwise Progress says how far
+//     the call has come, and Go goes on: FRESH: it begins; GIVEN: this member has published; TAKEN: it
+//     has all that it takes.
 //   - Nobody is known to be dead (else the lane is closed), and a word that isn't exactly what the
 //     others are to publish is Go's to judge.
 //   - What Go refuses isn't begun here: the arguments are plain types, in buffers that aren't special.
 
-#include <sched.h>
 #include <string.h>
-#include <time.h>
 
 #include "commons.h"
 #include "lane_owner.h"
@@ -56,7 +55,7 @@ static inline bool enter(struct call *c, struct lane_memory *m, MPI_Comm comm, u
 	uint64_t handle = (uintptr_t)comm;
 	struct lane_comm *in = &m->comms[(handle ^ handle >> 4) % LANE_COMMS];
 	// Without the lock these are guesses, which save the lock where it would be taken in vain.
-	if (LOAD(&in->handle) != handle || !LOAD(&in->part) || UNLIKELY(LOAD(&m->requests) != 0) || size > LANE_ROOM || !take(m))
+	if (LOAD(&in->handle) != handle || !LOAD(&in->part) || UNLIKELY(LOAD(&m->requests) != 0) || size > LANE_ROOM || !take_soon(m))
 		return false;
 	struct lane_part *part = in->part;
 	if (UNLIKELY(closed(m) || in->handle != handle || !part || m->requests != 0 || part->progress->stage != LANE_FRESH)) {
@@ -94,13 +93,6 @@ static inline bool publish(struct call *c, const void *from)
 	*kept = c->word;
 	p->stage = LANE_GIVEN;
 	return true;
-}
-
-static inline int64_t now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 // yield offers the core to others, without the lock meanwhile. It returns false if Go is to go on,

@@ -94,11 +94,11 @@ static __attribute__((noinline)) bool send_typed(const void *buf, int64_t count,
 {
 	struct lane_memory *m = banyan_lane;
 	uint64_t bytes;
-	if (tag < 0 || !take(m))
+	if (tag < 0 || !take_soon(m))
 		return false;
 	const struct lane_type *t = typed(m, buf, count, datatype, &bytes);
 	bool sent = t && bytes <= LANE_MOST && !closed(m) && send(m, t, buf, bytes, dest, tag, comm);
-	give(m);
+	leave(m);
 	return sent;
 }
 
@@ -108,10 +108,10 @@ bool banyan_lane_send(const void *buf, int64_t count, MPI_Datatype datatype, int
 	uint64_t bytes;
 	if (!size(m, buf, count, datatype, &bytes))
 		return made(datatype) && send_typed(buf, count, datatype, dest, tag, comm);
-	if (bytes > LANE_MOST || tag < 0 || !take(m))
+	if (bytes > LANE_MOST || tag < 0 || !take_soon(m))
 		return false;
 	bool sent = !closed(m) && send(m, NULL, buf, bytes, dest, tag, comm);
-	give(m);
+	leave(m);
 	return sent;
 }
 
@@ -139,16 +139,16 @@ static __attribute__((noinline)) bool receive_typed(void *buf, int64_t count, MP
 	struct lane_memory *m = banyan_lane;
 	struct frame f;
 	uint64_t capacity;
-	if ((tag < 0 && tag != MPI_ANY_TAG) || !idle(m) || !take(m))
+	if ((tag < 0 && tag != MPI_ANY_TAG) || !idle(m) || !take_soon(m))
 		return false;
 	const struct lane_type *t = typed(m, buf, count, datatype, &capacity);
-	struct lane_ends *e = !t || closed(m) ? NULL : find(m, source, tag, comm, m->spins, &f);
+	struct lane_ends *e = !t || closed(m) ? NULL : find(m, source, tag, comm, spins(m), &f);
 	bool whole = e && f.bytes <= capacity && f.bytes % (uint64_t)t->size == 0;
 	if (whole) {
 		banyan_lane_move(t, false, buf, (char *)f.data, (int64_t)(f.bytes / (uint64_t)t->size));
 		advance(m, e, &f);
 	}
-	give(m);
+	leave(m);
 	if (whole)
 		fill(status, source, f.tag, f.bytes);
 	return whole;
@@ -161,13 +161,13 @@ bool banyan_lane_receive(void *buf, int64_t count, MPI_Datatype datatype, int so
 	uint64_t capacity;
 	if (!size(m, buf, count, datatype, &capacity))
 		return made(datatype) && receive_typed(buf, count, datatype, source, tag, comm, status);
-	if ((tag < 0 && tag != MPI_ANY_TAG) || !idle(m) || !take(m))
+	if ((tag < 0 && tag != MPI_ANY_TAG) || !idle(m) || !take_soon(m))
 		return false;
-	struct lane_ends *e = closed(m) ? NULL : find(m, source, tag, comm, m->spins, &f);
+	struct lane_ends *e = closed(m) ? NULL : find(m, source, tag, comm, spins(m), &f);
 	bool fits = e && !UNLIKELY(f.bytes > capacity);
 	if (fits)
 		receive(m, e, buf, &f);
-	give(m);
+	leave(m);
 	if (fits)
 		fill(status, source, f.tag, f.bytes);
 	return fits;
@@ -177,10 +177,10 @@ bool banyan_lane_probe(int source, int tag, MPI_Comm comm, bool wait, MPI_Status
 {
 	struct lane_memory *m = banyan_lane;
 	struct frame f;
-	if ((tag < 0 && tag != MPI_ANY_TAG) || !idle(m) || !take(m))
+	if ((tag < 0 && tag != MPI_ANY_TAG) || !idle(m) || !take_soon(m))
 		return false;
-	bool found = !closed(m) && find(m, source, tag, comm, wait ? m->spins : 0, &f);
-	give(m);
+	bool found = !closed(m) && find(m, source, tag, comm, wait ? spins(m) : 0, &f);
+	leave(m);
 	if (found)
 		fill(status, source, f.tag, f.bytes);
 	return found;

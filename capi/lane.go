@@ -8,6 +8,7 @@ import "C"
 import (
 	"unsafe"
 
+	"banyan/internal/mpi/binding"
 	"banyan/internal/runtime/engine"
 )
 
@@ -39,5 +40,20 @@ func banyan_lane_await(count int32, requests *C.MPI_Request, how int32) {
 		laneEngine.AwaitAnyNoted(r)
 	case C.BANYAN_TEST:
 		laneEngine.TestNoted(r)
+	case C.BANYAN_SERVE:
+		laneEngine.ServeNoted(r)
 	}
 }
+
+//export banyan_note_receive
+func banyan_note_receive(buf unsafe.Pointer, count int64, datatype uintptr, source, tag int32, comm uintptr, request unsafe.Pointer) int32 {
+	r, ok := process.NoteReceive(buf, count, binding.Datatype(datatype), source, tag, binding.Comm(comm))
+	*(*binding.Request)(request) = r
+	if ok {
+		return 1
+	}
+	return 0
+}
+
+//export banyan_lane_rouse
+func banyan_lane_rouse() { laneEngine.RouseNoted() }

@@ -33,8 +33,12 @@ bool banyan_lane_receive(void *buf, int64_t count, MPI_Datatype datatype, int so
 // banyan_lane_probe finds a message and leaves it, or returns false.
 bool banyan_lane_probe(int source, int tag, MPI_Comm comm, bool wait, MPI_Status *status);
 
-// banyan_lane_note starts a receive, or returns false and has done nothing.
-bool banyan_lane_note(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request);
+// banyan_lane_note starts a receive, or returns false and has done nothing. blocking says that MPI_Recv
+// waits for it.
+bool banyan_lane_note(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, bool blocking, MPI_Request *request);
+
+// banyan_lane_threaded says whether threads share the lane: then MPI_Recv waits by a note.
+static inline bool banyan_lane_threaded(void) { return banyan_lane->turns != 0; }
 
 // BANYAN_SENT is the request of every send that ended within its call: binding's sentHandle.
 #define BANYAN_SENT ((MPI_Request)(uintptr_t)LANE_SENT)
@@ -58,9 +62,12 @@ enum banyan_lane_outcome { BANYAN_UNKNOWN, BANYAN_NOT_YET, BANYAN_OVER };
 enum banyan_lane_outcome banyan_lane_end(int64_t count, MPI_Request *requests, MPI_Status *statuses, bool wait);
 
 // banyan_lane_await makes progress for requests that C knows until all or any of them have ended, or, as
-// a test, once. It is Go's.
-enum { BANYAN_ALL, BANYAN_ANY, BANYAN_TEST };
+// a test, once, or just serves others. It is Go's.
+enum { BANYAN_ALL, BANYAN_ANY, BANYAN_TEST, BANYAN_SERVE };
 void banyan_lane_await(int32_t count, MPI_Request *requests, int how);
+
+// banyan_lane_rouse wakes the threads that wait in Go for requests that C knows. It is Go's.
+void banyan_lane_rouse(void);
 
 // banyan_lane_released wakes a goroutine that waits for the lock. It is Go's.
 void banyan_lane_released(void);

@@ -6,6 +6,21 @@
 
 #include "lane_ring.h"
 
+// leave gives the lock up, and tells Go if it has received for a thread that waits there.
+static inline void leave(struct lane_memory *m)
+{
+	uint32_t rouse = m->rouse;
+	m->rouse = 0;
+	give(m);
+	if (UNLIKELY(rouse != 0))
+		banyan_lane_rouse();
+}
+
+// threaded says whether threads share the lock: then nobody spins with it.
+static inline bool threaded(const struct lane_memory *m) { return m->turns != 0; }
+
+static inline int32_t spins(const struct lane_memory *m) { return threaded(m) ? 0 : m->spins; }
+
 // ends gives the ends of the rings of a rank of a communicator, and its rank in the world.
 static inline struct lane_ends *ends(const struct lane_memory *m, MPI_Comm comm, int rank, int32_t *world, uint64_t *context)
 {
@@ -91,7 +106,8 @@ static bool fulfil(struct lane_memory *m, struct lane_ends *e, int32_t world, co
 	receive(m, e, n->buffer, f);
 	n->state = LANE_RECEIVED;
 	n->got = f->tag;
-	n->bytes = f->bytes;
+	n->bytes = (uint32_t)f->bytes;
+	m->rouse |= n->flags & LANE_AWAITED;
 	if (--m->waiting != 0 && k == all->first)
 		while (all->table[++all->first % LANE_NOTES].state != LANE_WAITS)
 			;

@@ -11,8 +11,10 @@
 #define LANE_ALLREDUCE 4
 #define LANE_ALLTOALL 6
 #define LANE_ANY_TAG 4294967295
+#define LANE_AWAITED 2
 #define LANE_BARRIER 1
 #define LANE_BCAST 2
+#define LANE_BLOCKING 1
 #define LANE_COMMS 64
 #define LANE_DEPTH 8
 #define LANE_EAGER 1
@@ -46,6 +48,7 @@
 #define LANE_SLEEPERS_AT 64
 #define LANE_TAKEN 2
 #define LANE_TELL_SHARE 8
+#define LANE_TICK 1
 #define LANE_TYPES 64
 #define LANE_WAITS 1
 #define LANE_WHOLE 16384
@@ -235,7 +238,8 @@ struct lane_note {
 	int32_t source;
 	int32_t tag;
 	int32_t got;
-	uint64_t bytes;
+	uint32_t bytes;
+	uint32_t flags;
 };
 _Static_assert(sizeof(struct lane_note) == 64, "size");
 _Static_assert(offsetof(struct lane_note, handle) == 0, "offset");
@@ -249,6 +253,7 @@ _Static_assert(offsetof(struct lane_note, source) == 44, "offset");
 _Static_assert(offsetof(struct lane_note, tag) == 48, "offset");
 _Static_assert(offsetof(struct lane_note, got) == 52, "offset");
 _Static_assert(offsetof(struct lane_note, bytes) == 56, "offset");
+_Static_assert(offsetof(struct lane_note, flags) == 60, "offset");
 
 struct lane_notes {
 	uint32_t first;
@@ -273,6 +278,9 @@ struct lane_memory {
 	int32_t ranks;
 	int32_t spins;
 	uint32_t waiting;
+	int32_t looks;
+	int32_t turns;
+	uint32_t rouse;
 	int32_t yields;
 	uint32_t late;
 	uint64_t yielded;
@@ -282,7 +290,7 @@ struct lane_memory {
 	struct lane_notes notes;
 	struct lane_type types[64];
 };
-_Static_assert(sizeof(struct lane_memory) == 23392, "size");
+_Static_assert(sizeof(struct lane_memory) == 23408, "size");
 _Static_assert(offsetof(struct lane_memory, word) == 0, "offset");
 _Static_assert(offsetof(struct lane_memory, closed) == 4, "offset");
 _Static_assert(offsetof(struct lane_memory, counts) == 8, "offset");
@@ -293,13 +301,16 @@ _Static_assert(offsetof(struct lane_memory, self) == 40, "offset");
 _Static_assert(offsetof(struct lane_memory, ranks) == 44, "offset");
 _Static_assert(offsetof(struct lane_memory, spins) == 48, "offset");
 _Static_assert(offsetof(struct lane_memory, waiting) == 52, "offset");
-_Static_assert(offsetof(struct lane_memory, yields) == 56, "offset");
-_Static_assert(offsetof(struct lane_memory, late) == 60, "offset");
-_Static_assert(offsetof(struct lane_memory, yielded) == 64, "offset");
-_Static_assert(offsetof(struct lane_memory, peers) == 72, "offset");
-_Static_assert(offsetof(struct lane_memory, sizes) == 80, "offset");
-_Static_assert(offsetof(struct lane_memory, comms) == 336, "offset");
-_Static_assert(offsetof(struct lane_memory, notes) == 2896, "offset");
-_Static_assert(offsetof(struct lane_memory, types) == 19296, "offset");
+_Static_assert(offsetof(struct lane_memory, looks) == 56, "offset");
+_Static_assert(offsetof(struct lane_memory, turns) == 60, "offset");
+_Static_assert(offsetof(struct lane_memory, rouse) == 64, "offset");
+_Static_assert(offsetof(struct lane_memory, yields) == 68, "offset");
+_Static_assert(offsetof(struct lane_memory, late) == 72, "offset");
+_Static_assert(offsetof(struct lane_memory, yielded) == 80, "offset");
+_Static_assert(offsetof(struct lane_memory, peers) == 88, "offset");
+_Static_assert(offsetof(struct lane_memory, sizes) == 96, "offset");
+_Static_assert(offsetof(struct lane_memory, comms) == 352, "offset");
+_Static_assert(offsetof(struct lane_memory, notes) == 2912, "offset");
+_Static_assert(offsetof(struct lane_memory, types) == 19312, "offset");
 
 #endif

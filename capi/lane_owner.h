@@ -3,6 +3,9 @@
 #ifndef BANYAN_LANE_OWNER_H
 #define BANYAN_LANE_OWNER_H
 
+#include <sched.h>
+#include <time.h>
+
 #include "lane.h"
 
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -22,6 +25,29 @@ static inline bool take(struct lane_memory *m)
 {
 	uint32_t free = 0;
 	return __atomic_compare_exchange_n(&m->word, &free, LANE_HELD, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+// take_soon is take where another thread may have the lock for a moment. It passes nobody who waits,
+// either.
+static inline bool take_soon(struct lane_memory *m)
+{
+	if (!UNLIKELY(!take(m)))
+		return true;
+	for (int tries = 1; m->turns != 0 && tries < 200; tries++) {
+		if (tries % 50 == 0)
+			sched_yield(); // its owner may need this core
+		pause_briefly();
+		if (LOAD(&m->word) == 0 && take(m))
+			return true;
+	}
+	return false;
+}
+
+static inline int64_t now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static inline void give(struct lane_memory *m)

@@ -23,7 +23,7 @@ static inline struct lane_note *place(struct lane_memory *m)
 	return NULL;
 }
 
-static inline bool note(struct lane_memory *m, void *buf, uint64_t capacity, int source, int tag, MPI_Comm comm, MPI_Request *request)
+static inline bool note(struct lane_memory *m, void *buf, uint64_t capacity, int source, int tag, MPI_Comm comm, bool blocking, MPI_Request *request)
 {
 	int32_t world;
 	uint64_t context;
@@ -38,20 +38,21 @@ static inline bool note(struct lane_memory *m, void *buf, uint64_t capacity, int
 	n->world = world;
 	n->source = source;
 	n->tag = tag == MPI_ANY_TAG ? (int32_t)LANE_ANY_TAG : tag;
+	n->flags = blocking ? LANE_BLOCKING : 0;
 	m->notes.next++;
 	m->waiting++;
 	*request = (MPI_Request)(uintptr_t)n->handle;
 	return true;
 }
 
-bool banyan_lane_note(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+bool banyan_lane_note(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, bool blocking, MPI_Request *request)
 {
 	struct lane_memory *m = banyan_lane;
 	uint64_t capacity;
-	if (!size(m, buf, count, datatype, &capacity) || capacity > LANE_MOST || (tag < 0 && tag != MPI_ANY_TAG) || !idle(m) || !take(m))
+	if (!size(m, buf, count, datatype, &capacity) || capacity > LANE_MOST || (tag < 0 && tag != MPI_ANY_TAG) || !idle(m) || !take_soon(m))
 		return false;
-	bool noted = !closed(m) && note(m, buf, capacity, source, tag, comm, request);
-	give(m);
+	bool noted = !closed(m) && note(m, buf, capacity, source, tag, comm, blocking, request);
+	leave(m);
 	return noted;
 }
 
@@ -115,6 +116,28 @@ static enum banyan_lane_outcome end_all(struct lane_memory *m, int64_t count, MP
 	return o;
 }
 
+// patience is how long a thread has waited, one of several.
+struct patience {
+	int32_t looks, turns;
+};
+
+// patient passes a moment without the lock, so that other threads receive, for this one, too. It
+// returns false when it is time to sleep, in Go: if another program computes on this core (decision
+// 6), a late turn costs less than a second one.
+static bool patient(const struct lane_memory *m, struct patience *p)
+{
+	if (p->looks < m->looks) {
+		p->looks++;
+		pause_briefly();
+		return true;
+	}
+	if (p->turns++ >= m->turns)
+		return false;
+	int64_t before = now();
+	sched_yield();
+	return now() - before < LANE_LATE;
+}
+
 enum banyan_lane_outcome banyan_lane_end(int64_t count, MPI_Request *requests, MPI_Status *statuses, bool wait)
 {
 	struct lane_memory *m = banyan_lane;
@@ -127,18 +150,25 @@ enum banyan_lane_outcome banyan_lane_end(int64_t count, MPI_Request *requests, M
 		end_all(m, count, requests, statuses, 0, &from);
 		return BANYAN_OVER;
 	}
-	for (bool waited = false;; waited = true) {
-		if (!take(m))
+	struct patience p = {0, 0};
+	for (bool waited = false;;) {
+		if (!take_soon(m))
 			return BANYAN_UNKNOWN;
-		enum banyan_lane_outcome o = end_all(m, count, requests, statuses, wait && !waited ? m->spins : 0, &from);
-		give(m);
+		enum banyan_lane_outcome o = end_all(m, count, requests, statuses, wait && !waited ? spins(m) : 0, &from);
+		leave(m);
 		if (o != BANYAN_NOT_YET || (waited && !wait))
 			return o;
 		if (waited)
 			return BANYAN_UNKNOWN; // an error, perhaps
+		if (wait && threaded(m) && patient(m, &p)) {
+			if ((LOAD(&m->closed) & LANE_TICK) != 0)
+				banyan_lane_await(1, &requests[from], BANYAN_SERVE);
+			continue;
+		}
 		for (int64_t k = from; k < count; k++)
 			if (!banyan_lane_knows(requests[k]) && requests[k] != MPI_REQUEST_NULL)
 				return BANYAN_UNKNOWN;
 		banyan_lane_await((int32_t)(count - from), requests + from, wait ? BANYAN_ALL : BANYAN_TEST);
+		waited = true;
 	}
 }

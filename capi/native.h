@@ -120,18 +120,42 @@ static inline int native_Send_c(const void *buf, MPI_Count count, MPI_Datatype d
 	return RESULT(banyan_Send(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm)));
 }
 
+static inline int native_Wait(MPI_Request *request, MPI_Status *status)
+{
+	if (banyan_lane_knows(*request) && banyan_lane_end(1, request, status, true) == BANYAN_OVER)
+		return MPI_SUCCESS;
+	GUARD(MPI_Wait);
+	return RESULT(banyan_Wait(POINTER(request), POINTER(status)));
+}
+
 static inline int native_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-	if (banyan_lane_usable() && banyan_lane_receive(buf, count, datatype, source, tag, comm, status))
-		return MPI_SUCCESS;
+	MPI_Request request;
+	if (banyan_lane_usable()) {
+		if (banyan_lane_threaded()) {
+			if (banyan_lane_note(buf, count, datatype, source, tag, comm, true, &request) ||
+			    banyan_note_receive(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), &request))
+				return native_Wait(&request, status);
+		} else if (banyan_lane_receive(buf, count, datatype, source, tag, comm, status)) {
+			return MPI_SUCCESS;
+		}
+	}
 	GUARD(MPI_Recv);
 	return RESULT(banyan_Recv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(status)));
 }
 
 static inline int native_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-	if (banyan_lane_usable() && banyan_lane_receive(buf, count, datatype, source, tag, comm, status))
-		return MPI_SUCCESS;
+	MPI_Request request;
+	if (banyan_lane_usable()) {
+		if (banyan_lane_threaded()) {
+			if (banyan_lane_note(buf, count, datatype, source, tag, comm, true, &request) ||
+			    banyan_note_receive(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), &request))
+				return native_Wait(&request, status);
+		} else if (banyan_lane_receive(buf, count, datatype, source, tag, comm, status)) {
+			return MPI_SUCCESS;
+		}
+	}
 	GUARD(MPI_Recv_c);
 	return RESULT(banyan_Recv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(status)));
 }
@@ -158,7 +182,7 @@ static inline int native_Isend_c(const void *buf, MPI_Count count, MPI_Datatype 
 
 static inline int native_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	if (banyan_lane_usable() && banyan_lane_note(buf, count, datatype, source, tag, comm, request))
+	if (banyan_lane_usable() && banyan_lane_note(buf, count, datatype, source, tag, comm, false, request))
 		return MPI_SUCCESS;
 	GUARD(MPI_Irecv);
 	return RESULT(banyan_Irecv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request)));
@@ -166,7 +190,7 @@ static inline int native_Irecv(void *buf, int count, MPI_Datatype datatype, int 
 
 static inline int native_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	if (banyan_lane_usable() && banyan_lane_note(buf, count, datatype, source, tag, comm, request))
+	if (banyan_lane_usable() && banyan_lane_note(buf, count, datatype, source, tag, comm, false, request))
 		return MPI_SUCCESS;
 	GUARD(MPI_Irecv_c);
 	return RESULT(banyan_Irecv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request)));
@@ -210,14 +234,6 @@ static inline int native_Iprobe(int source, int tag, MPI_Comm comm, int *flag, M
 	}
 	GUARD(MPI_Iprobe);
 	return RESULT(banyan_Iprobe(source, tag, HANDLE(comm), POINTER(flag), POINTER(status)));
-}
-
-static inline int native_Wait(MPI_Request *request, MPI_Status *status)
-{
-	if (banyan_lane_knows(*request) && banyan_lane_end(1, request, status, true) == BANYAN_OVER)
-		return MPI_SUCCESS;
-	GUARD(MPI_Wait);
-	return RESULT(banyan_Wait(POINTER(request), POINTER(status)));
 }
 
 static inline int native_Test(MPI_Request *request, int *flag, MPI_Status *status)

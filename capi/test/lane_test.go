@@ -79,7 +79,7 @@ func TestLaneKill(t *testing.T) {
 // The C of the lane and a model of Go's side, under ThreadSanitizer.
 func TestLaneModel(t *testing.T) {
 	model := compileModel(t, "..")
-	messages, seeds := 1500, 1
+	messages, seeds := 1500, 2
 	if explore.Long() {
 		messages, seeds = 50000, 20
 	}
@@ -150,7 +150,7 @@ func compileModel(t *testing.T, lane string) (program string) {
 	for _, file := range []string{"lane", "lane_request"} {
 		source, object := filepath.Join(lane, file+".c"), filepath.Join(filepath.Dir(out), file)
 		peer := []string{"-c", source, "-o", object + "1.o"}
-		for _, name := range []string{"", "_open", "_close", "_send", "_receive", "_probe", "_note", "_end", "_await", "_released"} {
+		for _, name := range []string{"", "_open", "_close", "_send", "_receive", "_probe", "_note", "_end", "_await", "_rouse", "_released"} {
 			peer = append(peer, fmt.Sprintf("-Dbanyan_lane%s=peer%s", name, name))
 		}
 		commands = append(commands, []string{"-c", source, "-o", object + "0.o"}, peer)

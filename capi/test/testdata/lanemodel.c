@@ -2,13 +2,15 @@
 // in C of Go's side of it, so that ThreadSanitizer sees both. Messages must arrive whole and in
 // order, whichever way each is sent and received, and no sleeper may be forgotten.
 //
+// With an odd seed several threads of each process receive.
+//
 //	lanemodel MESSAGES SEED
 #include "modelmatch.h"
 
 void peer_open(void *memory);
 bool peer_send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 bool peer_receive(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status);
-bool peer_note(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request);
+bool peer_note(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, bool blocking, MPI_Request *request);
 enum banyan_lane_outcome peer_end(int64_t count, MPI_Request *requests, MPI_Status *statuses, bool wait);
 void peer_released(void);
 
@@ -17,6 +19,8 @@ static bool through;
 
 void banyan_lane_await(int32_t count, MPI_Request *requests, int how) { await_notes(&procs[0], count, requests, how); }
 void peer_await(int32_t count, MPI_Request *requests, int how) { await_notes(&procs[1], count, requests, how); }
+void banyan_lane_rouse(void) { wake(&procs[0]); }
+void peer_rouse(void) { wake(&procs[1]); }
 
 // The programs.
 
@@ -53,12 +57,22 @@ struct started {
 	char data[LARGEST + 1];
 };
 
-static void start(struct process *p, struct started *s)
+// receiver is a thread that receives messages of a tag, or, if it is the only one, of any tag.
+struct receiver {
+	struct process *p;
+	int tag;
+	unsigned seed;
+	uint64_t lane, go, noted; // how messages came; by notes that C has ended
+	uint64_t polls;           // of them, those that C has received or Go has settled
+};
+
+static void start(struct receiver *r, struct started *s)
 {
+	struct process *p = r->p;
 	memset(s->data, 0x55, sizeof s->data);
-	if (p->note(s->data, LARGEST, MPI_BYTE, 1 - p->rank, s->tag, MPI_COMM_WORLD, &s->request))
+	if (p->note(s->data, LARGEST, MPI_BYTE, 1 - p->rank, s->tag, MPI_COMM_WORLD, false, &s->request))
 		return;
-	if (rand_r(&p->seed) % 2 && make_note(p, s->tag, s->data, &s->request))
+	if (rand_r(&r->seed) % 2 && make_note(p, s->tag, s->data, &s->request))
 		return;
 	s->request = MPI_REQUEST_NULL;
 	enter(p);
@@ -66,8 +80,9 @@ static void start(struct process *p, struct started *s)
 	leave(p);
 }
 
-static void finish(struct process *p, struct started *s)
+static void finish(struct receiver *r, struct started *s)
 {
+	struct process *p = r->p;
 	MPI_Status status;
 	enum banyan_lane_outcome o = BANYAN_NOT_YET;
 	if (s->request == MPI_REQUEST_NULL) {
@@ -75,44 +90,50 @@ static void finish(struct process *p, struct started *s)
 		await(p, &s->go);
 		s->tag = s->go.got, s->bytes = s->go.bytes;
 		leave(p);
-		p->go++;
+		r->go++;
 		return;
 	}
 	while (o == BANYAN_NOT_YET)
-		o = p->end(1, &s->request, &status, rand_r(&p->seed) % 2);
+		o = p->end(1, &s->request, &status, rand_r(&r->seed) % 2);
 	if (o == BANYAN_OVER) {
 		s->tag = status.MPI_TAG, s->bytes = status.MPI_internal[1];
-		p->noted++, p->polls++;
+		r->noted++, r->polls++;
 	} else {
-		s->tag = end_note(p, s->request, &s->bytes);
-		p->go++;
+		s->tag = end_note(p, s->request, &s->bytes, &r->polls);
+		r->go++;
 	}
 }
 
 static void *receives(void *arg)
 {
-	struct process *p = arg;
+	struct receiver *r = arg;
+	struct process *p = r->p;
 	static __thread struct started window[WIDEST];
 	long *next = p->next;
-	for (long k = 0; k < TAGS * messages;) {
-		int wide = rand_r(&p->seed) % 4 ? 1 : 1 + rand_r(&p->seed) % WIDEST;
-		if (wide > TAGS * messages - k)
-			wide = TAGS * messages - k;
+	long all = r->tag == MPI_ANY_TAG ? TAGS * messages : messages;
+	for (long k = 0; k < all;) {
+		int wide = rand_r(&r->seed) % 4 ? 1 : 1 + rand_r(&r->seed) % WIDEST;
+		if (wide > all - k)
+			wide = all - k;
 		for (int i = 0; i < wide; i++) {
-			int tag = rand_r(&p->seed) % 32;
-			window[i].tag = tag >= TAGS || messages - next[tag] <= WIDEST ? MPI_ANY_TAG : tag;
+			int tag = rand_r(&r->seed) % 32;
+			if (r->tag != MPI_ANY_TAG)
+				tag = r->tag;
+			else if (tag >= TAGS || messages - next[tag] <= WIDEST)
+				tag = MPI_ANY_TAG;
+			window[i].tag = tag;
 		}
 		MPI_Status status;
 		memset(window[0].data, 0x55, LARGEST);
 		if (wide == 1 && p->receive(window[0].data, LARGEST, MPI_BYTE, 1 - p->rank, window[0].tag, MPI_COMM_WORLD, &status)) {
 			window[0].tag = status.MPI_TAG, window[0].bytes = status.MPI_internal[1];
-			p->lane++, p->polls++;
+			r->lane++, r->polls++;
 		} else {
 			for (int i = 0; i < wide; i++)
-				start(p, &window[i]);
-			int turn = rand_r(&p->seed); // in any order
+				start(r, &window[i]);
+			int turn = rand_r(&r->seed); // in any order
 			for (int i = 0; i < wide; i++)
-				finish(p, &window[(i + turn % wide) % wide]);
+				finish(r, &window[(i + turn % wide) % wide]);
 		}
 		for (int w = 0; w < wide; w++) {
 			char *data = window[w].data;
@@ -150,6 +171,7 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		fail("usage: lanemodel MESSAGES SEED");
 	messages = atol(argv[1]);
+	bool several = atoi(argv[2]) % 2; // threads that receive
 	int fd = memfd_create("rings", 0);
 	if (fd < 0 || ftruncate(fd, PAGE + 2 * RING))
 		fail("memfd");
@@ -165,6 +187,8 @@ int main(int argc, char **argv)
 		p->unexpected.last = &p->unexpected.first, p->outbox.last = &p->outbox.first;
 		pthread_mutex_init(&p->mutex, NULL), pthread_cond_init(&p->cond, NULL);
 		p->m = calloc(1, sizeof *p->m + 2 * sizeof(void *));
+		if (several)
+			p->m->looks = 20, p->m->turns = 20;
 		p->m->self = k, p->m->ranks = 2, p->m->spins = 2000, p->m->peers = p->m + 1;
 		((void **)p->m->peers)[1 - k] = p->e;
 		for (int i = 0; i < LANE_NOTES; i++)
@@ -188,26 +212,36 @@ int main(int argc, char **argv)
 	procs[1].send = peer_send, procs[1].receive = peer_receive;
 	procs[1].note = peer_note, procs[1].end = peer_end;
 
-	pthread_t threads[2][TAGS + 2];
+	pthread_t threads[2][2 * TAGS + 1];
 	struct sender senders[2][TAGS];
+	struct receiver receivers[2][TAGS];
+	int each = several ? TAGS : 1;
 	for (int k = 0; k < 2; k++) {
 		for (int t = 0; t < TAGS; t++) {
 			senders[k][t] = (struct sender){&procs[k], t};
 			pthread_create(&threads[k][t], NULL, sends, &senders[k][t]);
 		}
-		pthread_create(&threads[k][TAGS], NULL, receives, &procs[k]);
-		pthread_create(&threads[k][TAGS + 1], NULL, ticks, &procs[k]);
+		for (int t = 0; t < each; t++) {
+			receivers[k][t] = (struct receiver){&procs[k], several ? t : MPI_ANY_TAG, procs[k].seed + 1000 * t, 0, 0, 0, 0};
+			pthread_create(&threads[k][TAGS + t], NULL, receives, &receivers[k][t]);
+		}
+		pthread_create(&threads[k][TAGS + each], NULL, ticks, &procs[k]);
 	}
 	for (int k = 0; k < 2; k++)
-		for (int t = 0; t <= TAGS; t++)
+		for (int t = 0; t < TAGS + each; t++)
 			pthread_join(threads[k][t], NULL);
 	__atomic_store_n(&through, true, __ATOMIC_SEQ_CST);
 	for (int k = 0; k < 2; k++) {
 		struct process *p = &procs[k];
-		pthread_join(threads[k][TAGS + 1], NULL);
-		if (p->m->word || p->m->counts.posted || p->m->counts.unexpected || p->outbox.first || p->m->waiting || p->posted || p->m->requests || p->m->polls + p->settled != p->polls || p->lent)
+		pthread_join(threads[k][TAGS + each], NULL);
+		struct receiver sum = {0};
+		for (int t = 0; t < each; t++) {
+			struct receiver *r = &receivers[k][t];
+			sum.lane += r->lane, sum.go += r->go, sum.noted += r->noted, sum.polls += r->polls;
+		}
+		if (p->m->word || p->m->counts.posted || p->m->counts.unexpected || p->outbox.first || p->m->waiting || p->posted || p->m->requests || p->m->polls + p->settled != sum.polls || p->lent)
 			fail("something is left");
-		printf("process %d: %lu by the lane, %lu by notes, %lu by Go, %lu sent by the lane, %lu given back\n", k, (unsigned long)p->lane, (unsigned long)p->noted, (unsigned long)p->go, (unsigned long)p->m->sent, (unsigned long)p->returned);
+		printf("process %d: %lu by the lane, %lu by notes, %lu by Go, %lu sent by the lane, %lu given back\n", k, (unsigned long)sum.lane, (unsigned long)sum.noted, (unsigned long)sum.go, (unsigned long)p->m->sent, (unsigned long)p->returned);
 	}
 	return 0;
 }

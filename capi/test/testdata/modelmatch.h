@@ -128,7 +128,7 @@ static void settle(struct process *p, struct lane_note *n)
 static void leave(struct process *p)
 {
 	struct lane_notes *all = &p->m->notes;
-	if (p->lent != 0 && p->m->requests == p->lent && p->m->counts.unexpected == 0)
+	if (p->lent != 0 && p->m->requests == p->lent)
 		for (uint32_t k = all->first; k != all->next; k++) {
 			struct lane_note *n = &all->table[k % LANE_NOTES];
 			struct receive *r = &p->of[k % LANE_NOTES], **at = &p->posted;
@@ -192,7 +192,8 @@ static void nap(struct process *p)
 	__atomic_store_n(&p->bell, 0, __ATOMIC_SEQ_CST);
 	if (poll_rings(p))
 		return;
-	unlock(p);
+	p->napping = true;
+	leave(p);
 	__atomic_store_n(&p->asleep, 1, __ATOMIC_SEQ_CST);
 	if (!__atomic_load_n(&p->bell, __ATOMIC_SEQ_CST)) {
 		struct pollfd fd = {p->alarm, POLLIN, 0};
@@ -209,6 +210,20 @@ static void nap(struct process *p)
 		// The peer has written, or will; what it writes ends a later nap early.
 	}
 	enter(p);
+	p->napping = false;
+}
+
+// wake ends a nap. It is banyan_lane_rouse.
+static void wake(struct process *p)
+{
+	uint32_t one = 1;
+	uint64_t add = 1;
+	enter(p);
+	bool napping = p->napping;
+	leave(p);
+	__atomic_store_n(&p->bell, 1, __ATOMIC_SEQ_CST);
+	if (napping && __atomic_compare_exchange_n(&p->asleep, &one, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) && write(p->alarm, &add, 8) != 8)
+		fail("eventfd");
 }
 
 // pass passes a moment between polls. The lock is held, and given up meanwhile.
@@ -217,6 +232,10 @@ static void pass(struct process *p, int idle)
 	if (idle < 20) {
 		unlock(p);
 		sched_yield();
+		enter(p);
+	} else if (p->napping) {
+		leave(p);
+		usleep(50);
 		enter(p);
 	} else
 		nap(p);
@@ -249,17 +268,19 @@ static void await_notes(struct process *p, int count, MPI_Request *requests, int
 		struct lane_note *n = note_of(p, requests[i]);
 		if (!n)
 			continue;
+		n->flags |= LANE_AWAITED;
 		poll_rings(p);
 		for (int idle = 0; how != BANYAN_TEST && n->state == LANE_POSTED && !of(p, n)->done; idle++, poll_rings(p))
 			pass(p, idle);
 		if (n->state == LANE_POSTED && of(p, n)->done)
 			settle(p, n);
+		n->flags &= ~LANE_AWAITED;
 	}
 	leave(p);
 }
 
 // end_note ends a request that has a note, as Go does it: it returns the tag.
-static int end_note(struct process *p, MPI_Request request, uint64_t *bytes)
+static int end_note(struct process *p, MPI_Request request, uint64_t *bytes, uint64_t *polls)
 {
 	enter(p);
 	struct lane_note *n = note_of(p, request);
@@ -270,7 +291,7 @@ static int end_note(struct process *p, MPI_Request request, uint64_t *bytes)
 		await(p, of(p, n));
 		n->got = of(p, n)->got, n->bytes = of(p, n)->bytes;
 	} else
-		p->polls++;
+		++*polls;
 	int tag = n->got;
 	*bytes = n->bytes;
 	n->state = LANE_FREE;

@@ -48,7 +48,7 @@ static struct process {
 	struct lane_ends *e, ends;
 	bool (*send)(const void *, int64_t, MPI_Datatype, int, int, MPI_Comm);
 	bool (*receive)(void *, int64_t, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
-	bool (*note)(void *, int64_t, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+	bool (*note)(void *, int64_t, MPI_Datatype, int, int, MPI_Comm, bool, MPI_Request *);
 	enum banyan_lane_outcome (*end)(int64_t, MPI_Request *, MPI_Status *, bool);
 
 	pthread_mutex_t mutex; // of the token
@@ -64,11 +64,10 @@ static struct process {
 	struct receive *posted;           // those without a message, the oldest first
 	struct receive of[LANE_NOTES];    // notes that Go has posted
 
-	uint64_t lane, go, noted; // how messages came; by notes that C has received
-	uint64_t polls;           // of them, those that C has received or Go has settled
-	uint64_t settled;         // by Go
+	uint64_t settled;         // notes whose message Go has received
 	uint64_t returned;        // notes that Go has given back
 	int64_t lent;             // notes that Go has posted and may give back
+	bool napping;             // a thread is in nap
 	long next[TAGS];          // how many have come; senders are seldom far ahead of that
 	unsigned seed;
 } procs[2];

@@ -45,7 +45,9 @@ func (p *Process) initialise(function string, level int32) Code {
 		job.Abort(1, fmt.Sprintf("%s: %v", function, err))
 		return ErrOther
 	}
-	if level != ThreadMultiple {
+	if level == ThreadMultiple {
+		job.Engine().ManyThreads()
+	} else {
 		job.Engine().OneThread()
 	}
 	p.state.Store(running)

@@ -2,6 +2,7 @@ package binding
 
 import (
 	"sync"
+	"unsafe"
 
 	"banyan/internal/runtime/lane"
 )
@@ -18,6 +19,21 @@ type notes struct {
 		handle Request
 		object *request
 	}
+}
+
+// NoteReceive starts an MPI_Recv by a note, so that C waits for it and other threads may go on there. ok
+// is false, and nothing is done, if this receive is none for a note, or wrong.
+func (p *Process) NoteReceive(buf unsafe.Pointer, count int64, datatype Datatype, source, tag int32, comm Comm) (request Request, ok bool) {
+	c := p.communicator(comm)
+	if c == nil || source < 0 || int(source) >= c.comm.Size() || tag < 0 && tag != AnyTag {
+		return RequestNull, false
+	}
+	b, ok := p.plain.bytes(buf, count, datatype)
+	if !ok {
+		return RequestNull, false
+	}
+	note, ok := c.comm.Note(uint64(comm), b, int(source), tagOf(tag), true)
+	return Request(note), ok
 }
 
 // noted is the request of a receive that has a note, nil if there is none.
@@ -37,7 +53,11 @@ func (p *Process) noted(h Request) *request {
 		return nil
 	}
 	c := p.communicator(Comm(n.Comm)) // forget sees to it that it is there
-	r := p.newRequest(c, "MPI_Irecv")
+	function := "MPI_Irecv"
+	if n.Blocking {
+		function = "MPI_Recv"
+	}
+	r := p.newRequest(c, function)
 	r.d = data{bytes: n.Buffer}
 	if n.Received {
 		r.settle(int32(n.Source))

@@ -258,7 +258,7 @@ func (p *Process) Irecv(buf unsafe.Pointer, count int64, datatype Datatype, sour
 		if d, code = p.incoming(c, "MPI_Irecv", buf, count, datatype); code != Success {
 			return code
 		}
-	} else if note, ok := c.comm.Note(uint64(comm), d.bytes, int(source), tagOf(tag)); ok {
+	} else if note, ok := c.comm.Note(uint64(comm), d.bytes, int(source), tagOf(tag), false); ok {
 		*request = Request(note)
 		return Success
 	}

@@ -103,11 +103,11 @@ func (c *Comm) Irecv(buffer []byte, source, tag int) (Pending, error) {
 }
 
 // Note starts a Recv that gets a note; see engine.Engine.Note. handle is this communicator's.
-func (c *Comm) Note(handle uint64, buffer []byte, source, tag int) (request uint64, ok bool) {
+func (c *Comm) Note(handle uint64, buffer []byte, source, tag int, blocking bool) (request uint64, ok bool) {
 	if c.checkReceive("Irecv", source, tag) != nil || source == AnySource {
 		return 0, false
 	}
-	return c.eng.Note(handle, c.context, c.group[source], source, int32(tag), buffer)
+	return c.eng.Note(handle, c.context, c.group[source], source, int32(tag), buffer, blocking)
 }
 
 // Started is the Pending of a receive that the engine was told of by other ways.

@@ -79,13 +79,14 @@ type Engine struct {
 	stop    chan struct{}
 	stopped sync.WaitGroup
 
-	shared *lane.Memory
-	posted []Handle  // by note of C's: what Go has posted for it
-	mu     lane.Lock // guards all that follows
-	p      *process.Process
-	done   func(Handle) bool // p.Done, made once
-	sends  uint64            // messages that the program has sent
-	closed bool
+	shared  *lane.Memory
+	posted  []Handle  // by note of C's: what Go has posted for it
+	mu      lane.Lock // guards all that follows
+	p       *process.Process
+	done    func(Handle) bool // p.Done, made once
+	sends   uint64            // messages that the program has sent
+	closed  bool
+	threads bool // several of the program use the lane
 
 	waiting waiting
 	rivals  rivals

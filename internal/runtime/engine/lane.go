@@ -20,6 +20,27 @@ const (
 	laneYieldsOversubscribed = 30
 )
 
+const (
+	// laneLooks is how often a thread of several looks at once for what it waits for, so that two
+	// ranks that run answer each other; laneTurns is how often it then offers its core to others.
+	laneLooks               = 40
+	laneLooksOversubscribed = 4
+	laneTurns               = 500
+	laneTurnsOversubscribed = yieldsOversubscribed
+)
+
+// ManyThreads says that several threads of the program communicate at the same time.
+func (e *Engine) ManyThreads() {
+	e.withLane(func(m *lane.Memory) {
+		e.threads = true
+		if e.cfg.Oversubscribed {
+			m.SetThreads(laneLooksOversubscribed, laneTurnsOversubscribed)
+		} else {
+			m.SetThreads(laneLooks, laneTurns)
+		}
+	})
+}
+
 // openLane prepares the memory that Go and C share. The lock of a job without a lane is in memory
 // of its own.
 func (e *Engine) openLane() {

@@ -3,6 +3,7 @@ package engine
 import (
 	"banyan/internal/proto"
 	"banyan/internal/runtime/lane"
+	"banyan/internal/runtime/process"
 )
 
 // Small receives from named ranks of this host have notes (package lane), whether C or Go has
@@ -20,6 +21,7 @@ type Noted struct {
 	Received bool
 	Status   Status // its Source isn't set
 	Handle   Handle
+	Blocking bool // MPI_Recv waits for it
 }
 
 // NotedReceive is the receive that has a note, by its request. From now on C leaves the request to
@@ -33,7 +35,7 @@ func (e *Engine) NotedReceive(request uint64) (n Noted, ok bool) {
 		var tag int32
 		n.Comm, n.Source = note.Comm()
 		_, _, tag = note.Envelope()
-		n.Tag, n.Buffer, ok = int(tag), note.Buffer(), true
+		n.Tag, n.Buffer, n.Blocking, ok = int(tag), note.Buffer(), note.Blocking(), true
 		if n.Received = m.Keep(note); n.Received {
 			tag, bytes := note.Message()
 			n.Status = Status{Tag: tag, Bytes: int(bytes)}
@@ -63,8 +65,8 @@ func (e *Engine) AllNoted() (requests []uint64) {
 
 // Note posts a receive that gets a note, by which C may wait for it. comm is the communicator's handle and
 // source the rank there, world in the world. ok is false, and nothing is done, if there is no room
-// or C can't receive such a message.
-func (e *Engine) Note(comm, context uint64, world proto.Rank, source int, tag int32, buffer []byte) (request uint64, ok bool) {
+// or C can't receive such a message. blocking says that MPI_Recv waits for it.
+func (e *Engine) Note(comm, context uint64, world proto.Rank, source int, tag int32, buffer []byte, blocking bool) (request uint64, ok bool) {
 	if e.cfg.Lane == nil || len(buffer) > lane.MaxSize {
 		return 0, false
 	}
@@ -73,6 +75,9 @@ func (e *Engine) Note(comm, context uint64, world proto.Rank, source int, tag in
 		var place uint32
 		if request, place, ok = e.shared.Add(comm, context, world, source, tag, buffer); ok {
 			e.posted[place] = e.p.Receive(context, world, tag, buffer)
+			if blocking {
+				e.shared.Note(request).SetBlocking()
+			}
 			e.settle(request)
 			e.waiting.polls++ // the progress thread isn't to read what C can
 		}
@@ -85,19 +90,57 @@ func (e *Engine) Note(comm, context uint64, world proto.Rank, source int, tag in
 // with an error.
 func (e *Engine) AwaitNoted(requests []uint64) {
 	e.lock()
+	e.awaits(requests, true)
 	for _, r := range requests {
-		e.until(func() bool { return e.over(r) })
+		e.wait(func() bool { return e.over(r) }, e.spent())
 		if !e.settle(r) {
 			break // an error: Go reports it, and those behind may never end
 		}
 	}
+	e.awaits(requests, false)
+	e.unlock()
+}
+
+// awaits says whether a thread waits here for notes.
+func (e *Engine) awaits(requests []uint64, on bool) {
+	if !e.threads {
+		return
+	}
+	for _, r := range requests {
+		if n := e.shared.Note(r); n != nil {
+			n.Await(on)
+		}
+	}
+}
+
+// spent is how much of its patience a thread has spent in C.
+func (e *Engine) spent() int {
+	if e.threads {
+		return impatient
+	}
+	return 0
+}
+
+// RouseNoted wakes the threads that wait here for notes, since C has received for one of them.
+func (e *Engine) RouseNoted() {
+	e.tell(func(*process.Process) {})
+}
+
+// ServeNoted looks at the clock and polls once, so that C may go on.
+func (e *Engine) ServeNoted(requests []uint64) {
+	e.lock()
+	e.step()
+	e.tick()
+	e.settleAll(requests)
 	e.unlock()
 }
 
 // AwaitAnyNoted waits until one of several receives with notes has ended.
 func (e *Engine) AwaitAnyNoted(requests []uint64) {
 	e.lock()
-	e.until(func() bool { return e.anyOver(requests) })
+	e.awaits(requests, true)
+	e.wait(func() bool { return e.anyOver(requests) }, e.spent())
+	e.awaits(requests, false)
 	e.settleAll(requests)
 	e.unlock()
 }
@@ -176,11 +219,28 @@ func (e *Engine) unlock() {
 	e.mu.Unlock()
 }
 
+// leaveToThreads gives the notes back before a thread blocks, so that others go on in C. A wait that
+// has become a long one keeps its receive: the process asks about those that stay posted.
+func (e *Engine) leaveToThreads() {
+	if e.threads && !e.waiting.resting && e.shared.Posted() != 0 {
+		e.returnNoted()
+	}
+}
+
+// servedInC says that other threads have received in C since a thread blocked last. They receive
+// for all, so this one needn't be woken for each message. If they stop the progress thread wakes it.
+func (e *Engine) servedInC() bool {
+	before := e.waiting.heard
+	e.waiting.heard = e.shared.Polls
+	return e.threads && e.waiting.heard != before
+}
+
 // returnNoted gives the receives that have notes back to C, if nothing else is under way: else C would
-// leave them to Go at once. The lock is held.
+// have to leave messages to receives that it doesn't know. Messages that are unexpected fit none of
+// them. The lock is held.
 func (e *Engine) returnNoted() {
 	m := e.shared
-	if m.Requests != m.Posted() || m.Counts.Unexpected != 0 || m.Closed.Load()&^lane.Tick != 0 {
+	if m.Requests != m.Posted() || m.Closed.Load()&^lane.Tick != 0 {
 		return
 	}
 	m.Return(func(place uint32) (tag int32, bytes uint64, came, ok bool) {

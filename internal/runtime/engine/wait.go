@@ -12,6 +12,7 @@ import (
 type waiting struct {
 	awake                   sync.Cond // signalled when a request ended, or when the sleeper woke
 	polls                   uint64    // steps that anyone has taken
+	heard                   uint64    // what C had received when a thread blocked last
 	threads                 int       // in until; a progress thread that rests counts as one
 	slumbering              int       // of them, and of those in Close: waiting for awake
 	sleeping                bool      // some goroutine is in Transport.Wait
@@ -87,15 +88,21 @@ const readBeforeDoubt = 100
 
 // until makes progress until met returns true, or the engine is closed. The lock is held, but
 // given up again and again.
-func (e *Engine) until(met func() bool) {
+func (e *Engine) until(met func() bool) { e.wait(met, 0) }
+
+// impatient waits have spent their patience elsewhere, in C.
+const impatient = 1 << 30
+
+// wait is until with a patience that is partly spent: by so many polls in vain.
+func (e *Engine) wait(met func() bool, spent int) {
 	if met() || e.closed {
 		return
 	}
 	e.alongside()
 	e.waiting.threads++
-	for idle := 0; ; {
+	for idle := spent; ; {
 		if len(e.running.lent) > 0 && e.help(true) || e.step() > 0 {
-			idle = 0
+			idle = spent
 		} else if idle++; !e.linger(idle) {
 			e.block()
 			if e.p.Forlorn() && e.p.GiveUp(met) {
@@ -143,6 +150,7 @@ func (w *waiting) waiters() int {
 
 // slumber waits until another goroutine calls rouse. The lock is held.
 func (e *Engine) slumber() {
+	e.leaveToThreads()
 	e.waiting.slumbering++
 	e.waiting.awake.Wait()
 	e.waiting.slumbering--
@@ -158,7 +166,7 @@ func (e *Engine) rouse() {
 // block sleeps until something may have happened.
 func (e *Engine) block() {
 	e.p.Stalled()
-	if e.waiting.sleeping {
+	if e.waiting.sleeping || e.servedInC() {
 		if e.waiting.sleeperIsProgressThread {
 			e.tr.Wake() // a waiter answers sooner than the progress thread: let it poll
 		}
@@ -178,6 +186,7 @@ func (e *Engine) sleep(wait func(time.Duration), limit time.Duration) {
 	if e.waiting.sleeperIsProgressThread {
 		e.unlock() // the program may come in
 	} else {
+		e.leaveToThreads()
 		e.mu.Unlock()
 	}
 	wait(limit)
@@ -274,6 +283,7 @@ func (e *Engine) takeOver() {
 		}
 		e.tick()
 		if e.waiting.threads > 0 || e.closed {
+			e.rouse() // one of those that left the polling to C polls next
 			return
 		}
 		mine := e.polls()

@@ -10,8 +10,9 @@
 //   - C takes the lock only by one compare-and-swap from 0, so never past a waiter.
 //   - C decides nothing. With a bit of Closed set, with a receive posted or a message unexpected,
 //     with a rank or communicator that isn't in the tables, C leaves the call to Go.
-//   - A note is made only while nothing is posted and nothing unexpected, and Go posts the notes
-//     that wait before it does anything with the lock.
+//   - C makes a note only while nothing is posted and nothing unexpected, and Go posts the notes
+//     that wait before it does anything with the lock. It gives them back only if no other receive
+//     is posted.
 //   - An end of a ring leaves the table before it is unmapped.
 //
 // # Limits

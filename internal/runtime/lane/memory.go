@@ -47,6 +47,12 @@ type Memory struct {
 
 	waiting uint32 // notes that wait
 
+	// Where threads share this memory (turns isn't 0), a thread that waits looks so often, and then
+	// offers its core to others so often, with the lock given up between its looks.
+	looks int32
+	turns int32
+	rouse uint32 // the owner has received for a thread that waits in Go
+
 	// Where processes share cores, C offers its core to others some times before it leaves the wait
 	// for a collective to Go. It tells Go of that, which knows when to stop (engine's patience).
 	yields  int32          // how often; 0: not at all
@@ -108,6 +114,9 @@ func (m *Memory) SetSpins(spins int) { m.spins = int32(spins) }
 
 // SetYields says how often C offers its core to others while it waits.
 func (m *Memory) SetYields(yields int) { m.yields = int32(yields) }
+
+// SetThreads says how patient each of several threads is in C, which then share the lock.
+func (m *Memory) SetThreads(looks, turns int) { m.looks, m.turns = int32(looks), int32(turns) }
 
 // Yielded tells how many yields of C came back in time since it was asked last, and whether one
 // came back late.

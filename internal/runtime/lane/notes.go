@@ -28,8 +28,15 @@ type Note struct {
 	source  int32  // and in the communicator
 	tag     int32  // or proto.AnyTag
 	got     int32  // the message's tag
-	bytes   uint64 // the message's
+	bytes   uint32 // the message's
+	flags   uint32
 }
+
+// Flags of a Note.
+const (
+	blocking = 1 << iota // MPI_Recv waits for it
+	awaited              // a thread waits for it in Go, perhaps asleep
+)
 
 // States of a Note.
 const (
@@ -146,7 +153,7 @@ func (m *Memory) Return(withdraw func(place uint32) (tag int32, bytes uint64, ca
 
 // Settle says that the message of a note that Go has posted is in its buffer.
 func (m *Memory) Settle(n *Note, tag int32, bytes uint64) {
-	n.state, n.got, n.bytes = received, tag, bytes
+	n.state, n.got, n.bytes = received, tag, uint32(bytes)
 	m.notes.posted--
 }
 
@@ -207,4 +214,19 @@ func (n *Note) Comm() (handle uint64, source int) { return n.comm, int(n.source)
 func (n *Note) Buffer() []byte { return unsafe.Slice((*byte)(n.buffer), n.room) }
 
 // Message is what C has received.
-func (n *Note) Message() (tag int32, bytes uint64) { return n.got, n.bytes }
+func (n *Note) Message() (tag int32, bytes uint64) { return n.got, uint64(n.bytes) }
+
+// SetBlocking says that MPI_Recv waits for the note.
+func (n *Note) SetBlocking() { n.flags |= blocking }
+
+// Blocking tells whether MPI_Recv waits for the note.
+func (n *Note) Blocking() bool { return n.flags&blocking != 0 }
+
+// Await says whether a thread waits for the note in Go: then C tells Go when its message has come.
+func (n *Note) Await(on bool) {
+	if on {
+		n.flags |= awaited
+	} else {
+		n.flags &^= awaited
+	}
+}
