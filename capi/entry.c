@@ -1992,14 +1992,23 @@ ALIAS(int, MPI_Test, (MPI_Request *request, int *flag, MPI_Status *status));
 ENTRY(MPI_Test_cancelled, (const MPI_Status *status, int *flag), (status, flag),
       RESULT(banyan_TestCancelled(POINTER(status), POINTER(flag))));
 
-ENTRY(MPI_Testall, (int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses), (count, array_of_requests, flag, array_of_statuses),
-      RESULT(banyan_Testall(count, POINTER(array_of_requests), POINTER(flag), POINTER(array_of_statuses))));
+int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
+{
+	return native_Testall(count, array_of_requests, flag, array_of_statuses);
+}
+ALIAS(int, MPI_Testall, (int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses));
 
-ENTRY(MPI_Testany, (int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status), (count, array_of_requests, indx, flag, status),
-      RESULT(banyan_Testany(count, POINTER(array_of_requests), POINTER(indx), POINTER(flag), POINTER(status))));
+int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
+{
+	return native_Testany(count, array_of_requests, indx, flag, status);
+}
+ALIAS(int, MPI_Testany, (int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status));
 
-ENTRY(MPI_Testsome, (int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses), (incount, array_of_requests, outcount, array_of_indices, array_of_statuses),
-      RESULT(banyan_Testsome(incount, POINTER(array_of_requests), POINTER(outcount), POINTER(array_of_indices), POINTER(array_of_statuses))));
+int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses)
+{
+	return native_Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+}
+ALIAS(int, MPI_Testsome, (int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses));
 
 ENTRY(MPI_Topo_test, (MPI_Comm comm, int *status), (comm, status),
       RESULT(banyan_TopoTest(HANDLE(comm), POINTER(status))));
@@ -2187,11 +2196,17 @@ int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_o
 }
 ALIAS(int, MPI_Waitall, (int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses));
 
-ENTRY(MPI_Waitany, (int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status), (count, array_of_requests, indx, status),
-      RESULT(banyan_Waitany(count, POINTER(array_of_requests), POINTER(indx), POINTER(status))));
+int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
+{
+	return native_Waitany(count, array_of_requests, indx, status);
+}
+ALIAS(int, MPI_Waitany, (int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status));
 
-ENTRY(MPI_Waitsome, (int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses), (incount, array_of_requests, outcount, array_of_indices, array_of_statuses),
-      RESULT(banyan_Waitsome(incount, POINTER(array_of_requests), POINTER(outcount), POINTER(array_of_indices), POINTER(array_of_statuses))));
+int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses)
+{
+	return native_Waitsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+}
+ALIAS(int, MPI_Waitsome, (int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses));
 
 int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {

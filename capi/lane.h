@@ -61,6 +61,19 @@ enum banyan_lane_outcome { BANYAN_UNKNOWN, BANYAN_NOT_YET, BANYAN_OVER };
 // waits, and doesn't return BANYAN_NOT_YET.
 enum banyan_lane_outcome banyan_lane_end(int64_t count, MPI_Request *requests, MPI_Status *statuses, bool wait);
 
+// banyan_lane_end_some does so with those of the requests that are over, the first ones, but at most with
+// so many. Without any but null it is BANYAN_UNKNOWN.
+enum banyan_lane_outcome banyan_lane_end_some(int count, MPI_Request *requests, int most, int *ended, int *indices, MPI_Status *statuses, bool wait);
+
+// banyan_lane_knows_some guesses whether it is worthwhile: the first request that isn't null says so.
+static inline bool banyan_lane_knows_some(int count, const MPI_Request *requests)
+{
+	for (int i = 0; i < count; i++)
+		if (requests[i] != MPI_REQUEST_NULL)
+			return banyan_lane_knows(requests[i]);
+	return false;
+}
+
 // banyan_lane_await makes progress for requests that C knows until all or any of them have ended, or, as
 // a test, once, or just serves others. It is Go's.
 enum { BANYAN_ALL, BANYAN_ANY, BANYAN_TEST, BANYAN_SERVE };

@@ -138,9 +138,30 @@ static bool patient(const struct lane_memory *m, struct patience *p)
 	return now() - before < LANE_LATE;
 }
 
+// on passes time until the next look at requests that haven't ended. It returns false if there is to be
+// none: Go has waited already, or there are requests that C doesn't know.
+static bool on(const struct lane_memory *m, int64_t count, MPI_Request *requests, bool wait, int how, struct patience *p, bool *waited)
+{
+	if (*waited)
+		return false;
+	if (wait && threaded(m) && patient(m, p)) {
+		if ((LOAD(&m->closed) & LANE_TICK) != 0)
+			banyan_lane_await((int32_t)count, requests, BANYAN_SERVE);
+		return true;
+	}
+	for (int64_t k = 0; k < count; k++)
+		if (!banyan_lane_knows(requests[k]) && requests[k] != MPI_REQUEST_NULL)
+			return false;
+	banyan_lane_await((int32_t)count, requests, wait ? how : BANYAN_TEST);
+	*waited = true;
+	return true;
+}
+
 enum banyan_lane_outcome banyan_lane_end(int64_t count, MPI_Request *requests, MPI_Status *statuses, bool wait)
 {
 	struct lane_memory *m = banyan_lane;
+	struct patience p = {0, 0};
+	bool waited = false;
 	int64_t from = 0;
 	if (m->ranks == 0)
 		return BANYAN_UNKNOWN;
@@ -150,25 +171,58 @@ enum banyan_lane_outcome banyan_lane_end(int64_t count, MPI_Request *requests, M
 		end_all(m, count, requests, statuses, 0, &from);
 		return BANYAN_OVER;
 	}
-	struct patience p = {0, 0};
-	for (bool waited = false;;) {
+	for (;;) {
 		if (!take_soon(m))
 			return BANYAN_UNKNOWN;
 		enum banyan_lane_outcome o = end_all(m, count, requests, statuses, wait && !waited ? spins(m) : 0, &from);
 		leave(m);
-		if (o != BANYAN_NOT_YET || (waited && !wait))
+		if (o != BANYAN_NOT_YET)
 			return o;
-		if (waited)
-			return BANYAN_UNKNOWN; // an error, perhaps
-		if (wait && threaded(m) && patient(m, &p)) {
-			if ((LOAD(&m->closed) & LANE_TICK) != 0)
-				banyan_lane_await(1, &requests[from], BANYAN_SERVE);
+		if (!on(m, count - from, requests + from, wait, BANYAN_ALL, &p, &waited))
+			return wait ? BANYAN_UNKNOWN : BANYAN_NOT_YET; // an error, perhaps
+	}
+}
+
+// end_some ends at most so many of those requests that are over. The outcome is that of the first
+// that isn't null, if none is over.
+static enum banyan_lane_outcome end_some(struct lane_memory *m, int count, MPI_Request *requests, int most, int *ended, int *indices, MPI_Status *statuses)
+{
+	enum banyan_lane_outcome all = BANYAN_UNKNOWN;
+	*ended = 0;
+	for (int i = 0; i < count && *ended < most; i++) {
+		if (requests[i] == MPI_REQUEST_NULL)
 			continue;
+		enum banyan_lane_outcome o = look(m, requests[i], 0);
+		if (o == BANYAN_UNKNOWN)
+			return *ended > 0 ? BANYAN_OVER : o;
+		if (o == BANYAN_OVER) {
+			end(m, &requests[i], at_status(statuses, *ended));
+			indices[(*ended)++] = i;
 		}
-		for (int64_t k = from; k < count; k++)
-			if (!banyan_lane_knows(requests[k]) && requests[k] != MPI_REQUEST_NULL)
-				return BANYAN_UNKNOWN;
-		banyan_lane_await((int32_t)(count - from), requests + from, wait ? BANYAN_ALL : BANYAN_TEST);
-		waited = true;
+		all = all == BANYAN_OVER ? all : o;
+	}
+	return all;
+}
+
+enum banyan_lane_outcome banyan_lane_end_some(int count, MPI_Request *requests, int most, int *ended, int *indices, MPI_Status *statuses, bool wait)
+{
+	struct lane_memory *m = banyan_lane;
+	struct patience p = {0, 0};
+	bool waited = false;
+	if (m->ranks == 0)
+		return BANYAN_UNKNOWN;
+	for (;;) {
+		if (!take_soon(m))
+			return BANYAN_UNKNOWN;
+		enum banyan_lane_outcome o;
+		int32_t looks = wait && !waited ? spins(m) / count : 0;
+		do
+			o = end_some(m, count, requests, most, ended, indices, statuses);
+		while (o == BANYAN_NOT_YET && looks-- > 0 && LOAD(&m->word) == LANE_HELD && !closed(m));
+		leave(m);
+		if (o != BANYAN_NOT_YET)
+			return o;
+		if (!on(m, count, requests, wait, BANYAN_ANY, &p, &waited))
+			return wait ? BANYAN_UNKNOWN : BANYAN_NOT_YET;
 	}
 }

@@ -257,6 +257,63 @@ static inline int native_Waitall(int count, MPI_Request array_of_requests[], MPI
 	return RESULT(banyan_Waitall(count, POINTER(array_of_requests), POINTER(array_of_statuses)));
 }
 
+static inline int native_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
+{
+	if (banyan_lane_knows_some(count, array_of_requests)) {
+		enum banyan_lane_outcome o = banyan_lane_end(count, array_of_requests, array_of_statuses, false);
+		if (o != BANYAN_UNKNOWN) {
+			*flag = o == BANYAN_OVER;
+			return MPI_SUCCESS;
+		}
+	}
+	GUARD(MPI_Testall);
+	return RESULT(banyan_Testall(count, POINTER(array_of_requests), POINTER(flag), POINTER(array_of_statuses)));
+}
+
+static inline int native_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
+{
+	int ended;
+	if (banyan_lane_knows_some(count, array_of_requests) &&
+	    banyan_lane_end_some(count, array_of_requests, 1, &ended, indx, status, true) == BANYAN_OVER)
+		return MPI_SUCCESS;
+	GUARD(MPI_Waitany);
+	return RESULT(banyan_Waitany(count, POINTER(array_of_requests), POINTER(indx), POINTER(status)));
+}
+
+static inline int native_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
+{
+	int ended;
+	if (banyan_lane_knows_some(count, array_of_requests)) {
+		enum banyan_lane_outcome o = banyan_lane_end_some(count, array_of_requests, 1, &ended, indx, status, false);
+		if (o != BANYAN_UNKNOWN) {
+			*flag = o == BANYAN_OVER;
+			if (!*flag)
+				*indx = MPI_UNDEFINED;
+			return MPI_SUCCESS;
+		}
+	}
+	GUARD(MPI_Testany);
+	return RESULT(banyan_Testany(count, POINTER(array_of_requests), POINTER(indx), POINTER(flag), POINTER(status)));
+}
+
+static inline int native_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status array_of_statuses[])
+{
+	if (banyan_lane_knows_some(incount, array_of_requests) &&
+	    banyan_lane_end_some(incount, array_of_requests, incount, outcount, array_of_indices, array_of_statuses, true) == BANYAN_OVER)
+		return MPI_SUCCESS;
+	GUARD(MPI_Waitsome);
+	return RESULT(banyan_Waitsome(incount, POINTER(array_of_requests), POINTER(outcount), POINTER(array_of_indices), POINTER(array_of_statuses)));
+}
+
+static inline int native_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status array_of_statuses[])
+{
+	if (banyan_lane_knows_some(incount, array_of_requests) &&
+	    banyan_lane_end_some(incount, array_of_requests, incount, outcount, array_of_indices, array_of_statuses, false) != BANYAN_UNKNOWN)
+		return MPI_SUCCESS;
+	GUARD(MPI_Testsome);
+	return RESULT(banyan_Testsome(incount, POINTER(array_of_requests), POINTER(outcount), POINTER(array_of_indices), POINTER(array_of_statuses)));
+}
+
 // banyan_size is the size of a predefined type, and 0 for types that only Go knows.
 static inline int64_t banyan_size(MPI_Datatype datatype)
 {

@@ -252,13 +252,76 @@ static void computes(const char *file)
 	CHECK(got == 8);
 }
 
+// A window of receives, ended by all functions that end some of several. Each one that ends is followed
+// by another. The sender sleeps now and then, so that waits come to Go. A null request is among them.
+enum { WIDE = 60, COUNT = 1800, TAGS = 5 };
+static long got[WIDE], expected[WIDE], started[TAGS];
+static MPI_Request window[WIDE + 1];
+
+// start_next starts a receive that gets the next message of its tag.
+static void start_next(int i)
+{
+	int tag = i % TAGS;
+	if (started[tag] == COUNT / TAGS)
+		return;
+	expected[i] = started[tag]++ * TAGS + tag;
+	receive(&got[i], tag, MPI_COMM_WORLD, &window[i]);
+}
+
+static void several(void)
+{
+	static MPI_Status s[WIDE + 1];
+	int at[WIDE + 1], n, flag;
+	if (rank == 1) {
+		for (int i = 0; i < COUNT; i++) {
+			if (i % 397 == 0)
+				usleep(3000);
+			send(i, i % TAGS, MPI_COMM_WORLD);
+		}
+		return;
+	}
+	memset(started, 0, sizeof started);
+	window[WIDE] = MPI_REQUEST_NULL;
+	for (int i = 0; i < WIDE; i++)
+		start_next(i);
+	for (int done = 0, turn = 0; done < COUNT; turn++) {
+		switch (turn % 4) {
+		case 0:
+			OK(MPI_Waitany(WIDE + 1, window, at, s));
+			n = 1;
+			break;
+		case 1:
+			OK(MPI_Waitsome(WIDE + 1, window, &n, at, s));
+			CHECK(n > 0);
+			break;
+		case 2:
+			OK(MPI_Testany(WIDE + 1, window, at, &flag, s));
+			CHECK(flag || at[0] == MPI_UNDEFINED);
+			n = flag;
+			break;
+		default:
+			OK(MPI_Testsome(WIDE + 1, window, &n, at, s));
+		}
+		for (int k = 0; k < n; k++) {
+			int i = at[k];
+			CHECK(i >= 0 && i < WIDE && window[i] == MPI_REQUEST_NULL && got[i] == expected[i]);
+			CHECK(s[k].MPI_SOURCE == 1 && s[k].MPI_TAG == i % TAGS);
+		}
+		for (int k = 0; k < n; k++)
+			start_next(at[k]);
+		done += n;
+	}
+	OK(MPI_Waitany(WIDE + 1, window, at, s));
+	CHECK(at[0] == MPI_UNDEFINED);
+}
+
 int main(int argc, char **argv)
 {
 	MPI_Init(&argc, &argv);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	void (*all[])(void) = {freed_communicator, many, lasting, truncated, handles, mixed, cancelled};
+	void (*all[])(void) = {freed_communicator, many, lasting, truncated, handles, mixed, cancelled, several};
 	for (int round = 0; round < 20; round++)
 		for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 			all[i]();

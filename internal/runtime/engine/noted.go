@@ -157,7 +157,7 @@ func (e *Engine) TestNoted(requests []uint64) {
 
 func (e *Engine) anyOver(requests []uint64) bool {
 	for _, r := range requests {
-		if e.over(r) {
+		if lane.IsNote(r) && e.over(r) { // others are null
 			return true
 		}
 	}
