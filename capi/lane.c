@@ -98,7 +98,7 @@ static __attribute__((noinline)) bool send_typed(const void *buf, int64_t count,
 		return false;
 	const struct lane_type *t = typed(m, buf, count, datatype, &bytes);
 	bool sent = t && bytes <= LANE_MOST && !closed(m) && send(m, t, buf, bytes, dest, tag, comm);
-	leave(m);
+	give(m);
 	return sent;
 }
 
@@ -111,7 +111,7 @@ bool banyan_lane_send(const void *buf, int64_t count, MPI_Datatype datatype, int
 	if (bytes > LANE_MOST || tag < 0 || !take_soon(m))
 		return false;
 	bool sent = !closed(m) && send(m, NULL, buf, bytes, dest, tag, comm);
-	leave(m);
+	give(m);
 	return sent;
 }
 
