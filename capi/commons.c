@@ -1,6 +1,6 @@
 // Small collectives go through memory that the members of a communicator have in common. Package
-// cells says who writes what where, and why that is right; package commons lays the memory out. Where
-// nothing has to be decided, the accesses are made here, without entering Go
+// cells says who writes what where, and why that is right; package commons lays the memory out.
+// Where nothing has to be decided, the accesses are made here, without entering Go
 // (docs/design/decisions/0053-common-memory.md).
 //
 // Invariants:
@@ -48,8 +48,8 @@ static inline char *data(const struct call *c, int member)
 	return (char *)c->part->base + c->part->rooms + (member * LANE_DEPTH + c->number % LANE_DEPTH) * LANE_ROOM;
 }
 
-// enter takes the lock, and begins a call of which each member that gives any gives so many bytes. It
-// returns false, without the lock, if Go is to begin it.
+// enter takes the lock, and begins a call of which each member that gives any gives so many bytes.
+// It returns false, without the lock, if Go is to begin it.
 static inline bool enter(struct call *c, struct lane_memory *m, MPI_Comm comm, uint64_t kind, uint64_t size)
 {
 	uint64_t handle = (uintptr_t)comm;
@@ -234,9 +234,9 @@ bool banyan_commons_alltoall(const void *send, int64_t count, MPI_Datatype datat
 	return leave(&c, all_whole(&c) && end(&c, true));
 }
 
-// Reductions: sums, minima and maxima of numbers, in the order and with the brackets of package comm,
-// where the number of members is a power of two. Where the result would depend on which operand of an
-// instruction is which (NaNs, and the smaller of two zeros), Go computes it.
+// Reductions: sums, minima and maxima of numbers, in the order and with the brackets of package
+// comm, where the number of members is a power of two. Where the result would depend on which
+// operand of an instruction is which (NaNs, and the smaller of two zeros), Go computes it.
 
 enum number { NO_NUMBER, INT32, UINT32, INT64, UINT64, FLOAT, DOUBLE };
 
@@ -257,8 +257,8 @@ static inline enum number number(MPI_Datatype datatype)
 	return NO_NUMBER;
 }
 
-// COMBINE combines what all have given, element by element. sure tells whether v, the result of a and
-// b, is what Go would compute.
+// COMBINE combines what all have given, element by element. sure tells whether v, the result of a
+// and b, is what Go would compute.
 #define COMBINE(type, expression, sure)                                                \
 	for (uint64_t at = 0; at < c->size; at += sizeof(type)) {                      \
 		type all[LANE_PARTS];                                                  \

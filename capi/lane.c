@@ -61,7 +61,8 @@ static __attribute__((noinline)) bool await_room(const struct lane_memory *m, st
 	return false;
 }
 
-// send sends a message of bytes, or of instances of a type. Each of its callers has code of its own.
+// send sends a message of bytes, or of instances of a type. Each of its callers has code of its
+// own.
 static inline __attribute__((always_inline)) bool send(struct lane_memory *m, const struct lane_type *t, const void *buf, uint64_t bytes, int dest, int tag, MPI_Comm comm)
 {
 	int32_t world;
@@ -115,8 +116,8 @@ bool banyan_lane_send(const void *buf, int64_t count, MPI_Datatype datatype, int
 	return sent;
 }
 
-// find tells whether a message, by its source and tag, is the next of its sender's ring behind those
-// that are noted, and nothing else could be meant.
+// find tells whether a message, by its source and tag, is the next of its sender's ring behind
+// those that are noted, and nothing else could be meant.
 static inline __attribute__((always_inline)) struct lane_ends *find(struct lane_memory *m, int source, int tag, MPI_Comm comm, int32_t spins, struct frame *f)
 {
 	int32_t world;

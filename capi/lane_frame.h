@@ -1,4 +1,5 @@
-// lane_frame.h: the message at the head of a ring, and where it goes; for lane.c and lane_request.c.
+// lane_frame.h: the message at the head of a ring, and where it goes; for lane.c and
+// lane_request.c.
 //
 // The caller holds the lock, unless a function says otherwise.
 #ifndef BANYAN_LANE_FRAME_H
@@ -33,8 +34,8 @@ static inline struct lane_ends *ends(const struct lane_memory *m, MPI_Comm comm,
 	return ((struct lane_ends *const *)m->peers)[*world];
 }
 
-// idle says whether nothing is posted, unexpected or under way. Without the lock it is a guess, which
-// saves the lock where it would be taken in vain.
+// idle says whether nothing is posted, unexpected or under way. Without the lock it is a guess,
+// which saves the lock where it would be taken in vain.
 static inline bool idle(const struct lane_memory *m)
 {
 	return !UNLIKELY((LOAD((const uint64_t *)&m->counts) | LOAD(&m->requests)) != 0);
@@ -57,8 +58,8 @@ struct frame {
 	const char *data;
 };
 
-// next finds the message at the head of a rank's ring. It returns false if there is none, or another
-// kind of frame.
+// next finds the message at the head of a rank's ring. It returns false if there is none, or
+// another kind of frame.
 static inline bool next(const struct lane_memory *m, const struct lane_ends *e, int32_t world, int32_t spins, struct frame *f)
 {
 	const struct lane_short *s = (const struct lane_short *)at(&e->in.half, e->in.head);

@@ -27,8 +27,8 @@ static inline bool take(struct lane_memory *m)
 	return __atomic_compare_exchange_n(&m->word, &free, LANE_HELD, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-// take_soon is take where another thread may have the lock for a moment. It passes nobody who waits,
-// either.
+// take_soon is take where another thread may have the lock for a moment. It passes nobody who
+// waits, either.
 static inline bool take_soon(struct lane_memory *m)
 {
 	if (!UNLIKELY(!take(m)))

@@ -1,5 +1,5 @@
-// Requests that C knows: receives that have notes, and operations that ended within their calls. See
-// lane.c for the invariants.
+// Requests that C knows: receives that have notes, and operations that ended within their calls.
+// See lane.c for the invariants.
 //
 // A wait looks for some microseconds here, then in Go (banyan_lane_await), which polls, sleeps, and
 // leaves the request to be ended here.
@@ -138,8 +138,8 @@ static bool patient(const struct lane_memory *m, struct patience *p)
 	return now() - before < LANE_LATE;
 }
 
-// on passes time until the next look at requests that haven't ended. It returns false if there is to be
-// none: Go has waited already, or there are requests that C doesn't know.
+// on passes time until the next look at requests that haven't ended. It returns false if there is
+// to be none: Go has waited already, or there are requests that C doesn't know.
 static bool on(const struct lane_memory *m, int64_t count, MPI_Request *requests, bool wait, int how, struct patience *p, bool *waited)
 {
 	if (*waited)

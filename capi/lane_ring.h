@@ -1,8 +1,8 @@
 // lane_ring.h: the ends of the rings between two processes of a host, as C uses them (lane.c).
 //
-// The caller holds the lock. The peer may be faulty: each field of a record is read once, and lengths
-// are checked. The order of loads and stores is that of shm's Writer, Reader, Link and Doorbells in
-// Go.
+// The caller holds the lock. The peer may be faulty: each field of a record is read once, and
+// lengths are checked. The order of loads and stores is that of shm's Writer, Reader, Link and
+// Doorbells in Go.
 #ifndef BANYAN_LANE_RING_H
 #define BANYAN_LANE_RING_H
 

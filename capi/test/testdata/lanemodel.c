@@ -1,6 +1,6 @@
-// Two processes of a host in one, as threads: each has the lane (lane.c, compiled twice) and a model
-// in C of Go's side of it, so that ThreadSanitizer sees both. Messages must arrive whole and in
-// order, whichever way each is sent and received, and no sleeper may be forgotten.
+// Two processes of a host in one, as threads: each has the lane (lane.c, compiled twice) and a
+// model in C of Go's side of it, so that ThreadSanitizer sees both. Messages must arrive whole and
+// in order, whichever way each is sent and received, and no sleeper may be forgotten.
 //
 // With an odd seed several threads of each process receive.
 //

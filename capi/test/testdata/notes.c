@@ -1,5 +1,6 @@
-// notes FILE: what is special about receives that C notes (two ranks): all ways in which a request is
-// used beside the plain wait, with handles that are copied, stale, mixed with others or too many.
+// notes FILE: what is special about receives that C notes (two ranks): all ways in which a request
+// is used beside the plain wait, with handles that are copied, stale, mixed with others or too
+// many.
 #include <mpi.h>
 
 #include <fcntl.h>
@@ -252,8 +253,9 @@ static void computes(const char *file)
 	CHECK(got == 8);
 }
 
-// A window of receives, ended by all functions that end some of several. Each one that ends is followed
-// by another. The sender sleeps now and then, so that waits come to Go. A null request is among them.
+// A window of receives, ended by all functions that end some of several. Each one that ends is
+// followed by another. The sender sleeps now and then, so that waits come to Go. A null request is
+// among them.
 enum { WIDE = 60, COUNT = 1800, TAGS = 5 };
 static long got[WIDE], expected[WIDE], started[TAGS];
 static MPI_Request window[WIDE + 1];

@@ -21,8 +21,8 @@ type notes struct {
 	}
 }
 
-// NoteReceive starts an MPI_Recv by a note, so that C waits for it and other threads may go on there. ok
-// is false, and nothing is done, if this receive is none for a note, or wrong.
+// NoteReceive starts an MPI_Recv by a note, so that C waits for it and other threads may go on
+// there. ok is false, and nothing is done, if this receive is none for a note, or wrong.
 func (p *Process) NoteReceive(buf unsafe.Pointer, count int64, datatype Datatype, source, tag int32, comm Comm) (request Request, ok bool) {
 	c := p.communicator(comm)
 	if c == nil || source < 0 || int(source) >= c.comm.Size() || tag < 0 && tag != AnyTag {

@@ -43,25 +43,25 @@ type Config struct {
 	Oversubscribed bool
 	// Agreed says that all processes of this host were told the same number of cores.
 	Agreed bool
-	// BeforeSend is called with the number of each message, 1, 2, 3…, before the message is sent.
-	// The message consists of what it returns. Fault plans strike there.
+	// BeforeSend is called with the number of each message, 1, 2, 3…, before the message is
+	// sent. The message consists of what it returns. Fault plans strike there.
 	BeforeSend func(n uint64, data []byte) []byte
-	// Starved tells whether a process that has been silent for δ wants to run and gets no core, as
-	// far as this process can see. It is called with the engine's lock held.
+	// Starved tells whether a process that has been silent for δ wants to run and gets no core,
+	// as far as this process can see. It is called with the engine's lock held.
 	Starved func(q proto.Proc) bool
 	// Committed is called in a replacement when it has its donor's state. From then on only the
 	// replacement writes what its program writes.
 	Committed func()
-	// HealFailed is called in a replacement that can't take over from a dead process. It has to end
-	// the process: the program learns of the failure too, but would end without saying why.
+	// HealFailed is called in a replacement that can't take over from a dead process. It has to
+	// end the process: the program learns of the failure too, but would end without saying why.
 	HealFailed func(err error)
-	// Outside says why a replacement can't have what this process has outside of its memory; nil
-	// if it can. The engine asks at safe points.
+	// Outside says why a replacement can't have what this process has outside of its memory;
+	// nil if it can. The engine asks at safe points.
 	Outside func() error
 	// Calls hears what the program calls.
 	Calls Calls
-	// Where says where the program, if it is in Go, makes the present call; "" if that is unknown.
-	// It is called for errors that can't tell otherwise what they are about.
+	// Where says where the program, if it is in Go, makes the present call; "" if that is
+	// unknown. It is called for errors that can't tell otherwise what they are about.
 	Where func() string
 	// Rollback, if set, has snapshots taken of a job without replicas (rollback.go).
 	Rollback *Rollback

@@ -12,8 +12,8 @@ import (
 // and closes it. The engine's lock is a word of the lane's memory.
 
 const (
-	// laneSpins is how often C looks for a frame in vain before it waits in Go: some microseconds.
-	// Where processes outnumber cores the sender may need this core.
+	// laneSpins is how often C looks for a frame in vain before it waits in Go: some
+	// microseconds. Where processes outnumber cores the sender may need this core.
 	laneSpins               = 2000
 	laneSpinsOversubscribed = 20
 	// laneYieldsOversubscribed is how often C then offers its core to others in a collective.
@@ -21,8 +21,9 @@ const (
 )
 
 const (
-	// laneLooks is how often a thread of several looks at once for what it waits for, so that two
-	// ranks that run answer each other; laneTurns is how often it then offers its core to others.
+	// laneLooks is how often a thread of several looks at once for what it waits for, so that
+	// two ranks that run answer each other; laneTurns is how often it then offers its core to
+	// others.
 	laneLooks               = 40
 	laneLooksOversubscribed = 4
 	laneTurns               = 500

@@ -7,9 +7,9 @@ import (
 )
 
 // Small receives from named ranks of this host have notes (package lane), whether C or Go has
-// started them. While Go has the lock they are posted (lock). Before it gives the lock up, at the end of
-// a call, they go back to C, if nothing else is under way (unlock): else the first wait that came to
-// Go would leave all further receives to Go, as long as the program always has some posted.
+// started them. While Go has the lock they are posted (lock). Before it gives the lock up, at the
+// end of a call, they go back to C, if nothing else is under way (unlock): else the first wait that
+// came to Go would leave all further receives to Go, as long as the program always has some posted.
 
 // Noted is a receive that has a note.
 type Noted struct {
@@ -63,9 +63,9 @@ func (e *Engine) AllNoted() (requests []uint64) {
 	return requests
 }
 
-// Note posts a receive that gets a note, by which C may wait for it. comm is the communicator's handle and
-// source the rank there, world in the world. ok is false, and nothing is done, if there is no room
-// or C can't receive such a message. blocking says that MPI_Recv waits for it.
+// Note posts a receive that gets a note, by which C may wait for it. comm is the communicator's
+// handle and source the rank there, world in the world. ok is false, and nothing is done, if there
+// is no room or C can't receive such a message. blocking says that MPI_Recv waits for it.
 func (e *Engine) Note(comm, context uint64, world proto.Rank, source int, tag int32, buffer []byte, blocking bool) (request uint64, ok bool) {
 	if e.cfg.Lane == nil || len(buffer) > lane.MaxSize {
 		return 0, false
@@ -219,8 +219,8 @@ func (e *Engine) unlock() {
 	e.mu.Unlock()
 }
 
-// leaveToThreads gives the notes back before a thread blocks, so that others go on in C. A wait that
-// has become a long one keeps its receive: the process asks about those that stay posted.
+// leaveToThreads gives the notes back before a thread blocks, so that others go on in C. A wait
+// that has become a long one keeps its receive: the process asks about those that stay posted.
 func (e *Engine) leaveToThreads() {
 	if e.threads && !e.waiting.resting && e.shared.Posted() != 0 {
 		e.returnNoted()
@@ -228,16 +228,17 @@ func (e *Engine) leaveToThreads() {
 }
 
 // servedInC says that other threads have received in C since a thread blocked last. They receive
-// for all, so this one needn't be woken for each message. If they stop the progress thread wakes it.
+// for all, so this one needn't be woken for each message. If they stop the progress thread wakes
+// it.
 func (e *Engine) servedInC() bool {
 	before := e.waiting.heard
 	e.waiting.heard = e.shared.Polls
 	return e.threads && e.waiting.heard != before
 }
 
-// returnNoted gives the receives that have notes back to C, if nothing else is under way: else C would
-// have to leave messages to receives that it doesn't know. Messages that are unexpected fit none of
-// them. The lock is held.
+// returnNoted gives the receives that have notes back to C, if nothing else is under way: else C
+// would have to leave messages to receives that it doesn't know. Messages that are unexpected fit
+// none of them. The lock is held.
 func (e *Engine) returnNoted() {
 	m := e.shared
 	if m.Requests != m.Posted() || m.Closed.Load()&^lane.Tick != 0 {

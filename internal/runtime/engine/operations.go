@@ -23,8 +23,8 @@ func (e *Engine) Send(context uint64, dst proto.Rank, tag int32, data []byte) Ha
 	return h
 }
 
-// relieve gives a receiver a moment that is slower than this sender. Else messages would queue here, and C
-// couldn't send until all of them have left. The lock is held.
+// relieve gives a receiver a moment that is slower than this sender. Else messages would queue
+// here, and C couldn't send until all of them have left. The lock is held.
 func (e *Engine) relieve(dst proto.Rank) {
 	for polls := 0; polls < reliefPolls && !e.closed && e.shared.Queues(dst); polls++ {
 		if e.step() == 0 && !e.linger(polls) {

@@ -35,16 +35,18 @@ import (
 //	computes, as here            20    35   250
 const (
 	// spins is how many polls a waiter makes at once; yields is how many more it makes with an
-	// offer of its core before each. The second value of each is for hosts with fewer cores than
-	// processes. 100 polls take some microseconds: in that time the answer to a small message
-	// comes, if the other rank runs. If both ranks share a core, each turn takes that much longer.
-	// 5,000 yields that nobody accepts take some milliseconds: in that time the other end copies a
-	// large message. Being woken after that would cost as much as half a megabyte more.
+	// offer of its core before each. The second value of each is for hosts with fewer cores
+	// than processes. 100 polls take some microseconds: in that time the answer to a small
+	// message comes, if the other rank runs. If both ranks share a core, each turn takes that
+	// much longer. 5,000 yields that nobody accepts take some milliseconds: in that time the
+	// other end copies a large message. Being woken after that would cost as much as half a
+	// megabyte more.
 	spins                = 100
 	spinsOversubscribed  = 4
 	yields               = 5000
 	yieldsOversubscribed = 50
-	// reliefPolls is how many polls a sender makes that finds a ring full: some ten microseconds.
+	// reliefPolls is how many polls a sender makes that finds a ring full: some ten
+	// microseconds.
 	reliefPolls = 200
 
 	// lateYield is longer than any waiter keeps a core.

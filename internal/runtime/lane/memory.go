@@ -47,14 +47,15 @@ type Memory struct {
 
 	waiting uint32 // notes that wait
 
-	// Where threads share this memory (turns isn't 0), a thread that waits looks so often, and then
-	// offers its core to others so often, with the lock given up between its looks.
+	// Where threads share this memory (turns isn't 0), a thread that waits looks so often, and
+	// then offers its core to others so often, with the lock given up between its looks.
 	looks int32
 	turns int32
 	rouse uint32 // the owner has received for a thread that waits in Go
 
-	// Where processes share cores, C offers its core to others some times before it leaves the wait
-	// for a collective to Go. It tells Go of that, which knows when to stop (engine's patience).
+	// Where processes share cores, C offers its core to others some times before it leaves the
+	// wait for a collective to Go. It tells Go of that, which knows when to stop (engine's
+	// patience).
 	yields  int32          // how often; 0: not at all
 	late    uint32         // a yield came back late: C yields no more until Go has said so
 	yielded uint64         // how often a yield didn't

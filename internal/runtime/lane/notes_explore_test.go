@@ -10,9 +10,10 @@ import (
 )
 
 // noting is all that takes part in the matching of a process that C and Go receive for, one turn
-// with the lock at a time (Go ends its turns by giving notes back): two sources with their rings, two threads of the program, each of which
-// takes every step in C or in Go, and the progress thread. Each thread has a context of its own, so
-// what it must receive depends on nothing but its program.
+// with the lock at a time (Go ends its turns by giving notes back): two sources with their rings,
+// two threads of the program, each of which takes every step in C or in Go, and the progress
+// thread. Each thread has a context of its own, so what it must receive depends on nothing but its
+// program.
 type noting struct {
 	*script
 	mistake    mistake
@@ -166,7 +167,8 @@ func (n *noting) poll() {
 	}
 }
 
-// giveBack ends Go's turn with the lock. What MPI_Irecv has started has a note, whoever has posted it.
+// giveBack ends Go's turn with the lock. What MPI_Irecv has started has a note, be it C or Go that
+// has started it.
 func (n *noting) giveBack() {
 	for _, i := range n.posted {
 		if r := &n.receives[i]; n.programs[r.context][r.op].kind != irecv && n.mistake != partial {
