@@ -17,8 +17,9 @@ type faultStudy struct {
 	// pairs is how often each longest gap (0) and time of correction (1) came, for each tree.
 	pairs []map[[2]int]int
 	// outside counts the broadcasts that break lemma 3's bounds, unreached those that
-	// leave a live process uncoloured; example is one of them, or "".
-	outside, unreached int
+	// leave a live process uncoloured; example is one of them, or "". alone counts those in which
+	// only the root corrects, as all its children are dead: the lemma has two that do.
+	outside, unreached, alone int
 	example            string
 	// down are the quiescence latencies of each tree at the lowest rate, with its share of dead
 	// processes rounded down.
@@ -99,16 +100,24 @@ func (s *faultStudy) add(tree int, r *result, took int) {
 	s.pairs[tree][[2]int{r.maxGap, took}]++
 	s.runs = append(s.runs, run{r.seed, int8(tree), int32(r.dead)})
 	low, high := bounds(r.maxGap)
-	if took < low || took > high {
+	outside := took < low || took > high
+	switch {
+	case s.isAlone(r.maxGap):
+		s.alone++
+		outside = false
+	case outside:
 		s.outside++
 	}
 	if r.unreached > 0 {
 		s.unreached++
 	}
-	if s.example == "" && (took < low || took > high || r.unreached > 0) {
+	if s.example == "" && (outside || r.unreached > 0) {
 		s.example = fmt.Sprintf("%s, %d dead, seed %d: gap %d, %d steps, %d unreached", trees[tree].name, r.dead, r.seed, r.maxGap, took, r.unreached)
 	}
 }
+
+// isAlone says of a longest gap whether nobody but the root corrects.
+func (s *faultStudy) isAlone(gap int) bool { return gap == s.procs-1 }
 
 // at is the point of a tree at a fault rate.
 func (s *faultStudy) at(tree int, rate float64) *faultPoint {

@@ -96,4 +96,9 @@ func TestBroken(t *testing.T) {
 	if s.outside != 1 || s.unreached != 1 || !strings.Contains(s.example, "seed 77") {
 		t.Errorf("%d outside, %d unreached: %s", s.outside, s.unreached, s.example)
 	}
+	s.procs = 1 << 16
+	s.add(1, &result{dead: 655, maxGap: s.procs - 1, seed: 78}, s.procs+3) // only the root corrects
+	if s.outside != 1 || s.alone != 1 {
+		t.Errorf("%d outside, %d alone", s.outside, s.alone)
+	}
 }
