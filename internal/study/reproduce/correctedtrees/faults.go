@@ -20,7 +20,7 @@ type faultStudy struct {
 	// leave a live process uncoloured; example is one of them, or "". alone counts those in which
 	// only the root corrects, as all its children are dead: the lemma has two that do.
 	outside, unreached, alone int
-	example            string
+	example                   string
 	// down are the quiescence latencies of each tree at the lowest rate, with its share of dead
 	// processes rounded down.
 	down []sample
