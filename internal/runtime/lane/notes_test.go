@@ -2,8 +2,8 @@ package lane
 
 import "testing"
 
-// Go's notes: as many as there is room for, each with a handle of its own, also when places are used
-// again; those that go back wait in the order in which they were made.
+// Go's notes: as many as there is room for, each with a handle of its own, also when places are
+// used again; those that go back wait in the order in which they were made.
 func TestNotesGoBack(t *testing.T) {
 	m, err := New(0, 2)
 	if err != nil {
