@@ -136,7 +136,7 @@ func Main(run func(world *Comm) error, options ...Option) {
 		}
 		complain(err)
 		if errors.Is(err, ErrRankLost) {
-			p.job.AwaitEnd()
+			p.job.AwaitEnd(err)
 		}
 		os.Exit(1)
 	}

@@ -41,7 +41,7 @@ func TestLoss(t *testing.T) {
 	}
 	for _, how := range []string{"return", "handler"} {
 		o := job(t, 3, program, how)
-		if o.code != 0 || !strings.Contains(o.stdout, "rank 0: class 58\n") || !strings.Contains(o.stdout, "rank 2: class 58\n") ||
+		if o.code != 0 || !strings.Contains(o.stdout, "rank 0: class 16128\n") || !strings.Contains(o.stdout, "rank 2: class 16128\n") ||
 			!strings.Contains(o.stdout, "heard 41\n") || !strings.Contains(o.stderr, "the program goes on without it") {
 			t.Errorf("%s: %v", how, o)
 		}

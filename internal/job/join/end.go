@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"banyan/internal/proto"
 	"banyan/internal/runtime/process"
 )
 
@@ -28,10 +29,11 @@ const heldForDead = "the job holds this process for dead: it stops"
 
 func aborted(code int, why string) error { return fmt.Errorf("it aborted with code %d: %s", code, why) }
 
-// end leaves the job's end to the launcher. If there is none, it ends this process.
-func (j *Job) end(code int, why string) {
+// end leaves the job's end to the launcher. If there is none, it ends this process. rank is the lost
+// one, or proto.AnyRank if another process has aborted the job.
+func (j *Job) end(rank proto.Rank, code int, why string) {
 	if !j.leaving.Load() {
-		j.supervisor.rankLost(code, why)
+		j.supervisor.rankLost(rank, code, why)
 	}
 }
 
@@ -45,12 +47,17 @@ func (j *Job) stop(why string) {
 	j.exit(1)
 }
 
-// AwaitEnd waits for the end that the loss of a rank brings to the job, if the program hasn't
-// asked to survive it. It is for a program that can't go on without the rank. Its own exit, a
-// moment before the launcher knows of the loss, would be reported as the cause.
-func (j *Job) AwaitEnd() {
-	if !j.survive.Load() {
-		time.Sleep(2 * j.lossGrace()) // end is quicker
+// AwaitEnd waits for the end that the loss of a rank, which an error names, brings to the job, if
+// this program hasn't asked to survive it. It is for a program that can't go on without the rank. Its
+// own exit, a moment before the launcher knows of the loss, would be reported as the cause. It
+// returns when the job goes on without the rank since another process has asked for that.
+func (j *Job) AwaitEnd(err error) {
+	lost := (*process.LostError)(nil)
+	if j.survive.Load() || !errors.As(err, &lost) {
+		return
+	}
+	for deadline := time.Now().Add(2 * j.lossGrace()); time.Now().Before(deadline) && !j.supervisor.announced(lost.Rank); {
+		time.Sleep(time.Millisecond)
 	}
 }
 

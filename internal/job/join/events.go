@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"banyan/internal/job/control"
+	"banyan/internal/proto"
 	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
 )
@@ -34,7 +35,7 @@ func (j *Job) handle(e engine.Event) {
 		j.supervisor.died(r)
 	case engine.RankLost:
 		if !j.survive.Load() {
-			j.end(1, fmt.Sprintf("rank %d is lost: the last of its %d replicas died", e.Rank, j.layout.Degree(e.Rank)))
+			j.end(e.Rank, 1, fmt.Sprintf("rank %d is lost: the last of its %d replicas died", e.Rank, j.layout.Degree(e.Rank)))
 		}
 	case engine.Viewed:
 		j.supervisor.viewed(e)
@@ -46,7 +47,7 @@ func (j *Job) handle(e engine.Event) {
 	case engine.Fenced:
 		j.stop(fmt.Sprintf("process %d of the job holds this one for dead: it stops", e.By))
 	case engine.Aborted:
-		j.end(e.Code, "")
+		j.end(proto.AnyRank, e.Code, "")
 	case engine.Heals:
 		j.recoveryStep(e)
 	case engine.Unhealable:

@@ -192,15 +192,30 @@ func (l *launched) cannotDonate(why string) {
 
 func (l *launched) survives() { l.lifeline.Send(control.Message{Type: control.Survive}) }
 
-// rankLost leaves the job's end to the launcher for a while, which knows better than this process.
-func (l *launched) rankLost(code int, why string) {
-	if l.job.leased == 0 {
-		l.unlessEnded(func() { l.job.launcher.Abort(code, why); l.job.exit(code) })
-		return
+// rankLost leaves the job's end to the launcher, which knows better than this process. If the
+// launcher has announced the loss and lets the job go on, so does this process: some other one
+// handles losses. If the launcher doesn't know of it, this process ends.
+func (l *launched) rankLost(rank proto.Rank, code int, why string) {
+	go l.unlessEnded(func() {
+		switch {
+		case rank != proto.AnyRank && l.announced(rank):
+			return
+		case l.job.leased == 0:
+			l.job.launcher.Abort(code, why)
+		}
+		// With leases, the rank may not be lost to those who go on. They go on without this process,
+		// which can't. It still tells the launcher of deaths until then.
+		l.job.exit(code)
+	})
+}
+
+func (l *launched) announced(rank proto.Rank) bool {
+	for k := range l.job.layout.Degree(rank) {
+		if l.reaped[l.job.layout.Proc(rank, k)].Load() == 0 {
+			return false
+		}
 	}
-	// To those who go on the rank may not be lost. They go on without this process, which can't. It
-	// still tells the launcher of deaths until then.
-	go l.unlessEnded(func() { l.job.exit(code) })
+	return true
 }
 
 // unlessEnded calls f if the launcher hasn't ended this process for a while, and it hasn't left.

@@ -41,9 +41,12 @@ type supervisor interface {
 
 	// survives says that the program goes on when a rank is lost.
 	survives()
-	// rankLost ends this process because of the loss of a rank, or the job's abort by another
-	// one.
-	rankLost(code int, why string)
+	// rankLost ends this process because of the loss of a rank, or (proto.AnyRank) the job's abort
+	// by another one.
+	rankLost(rank proto.Rank, code int, why string)
+	// announced tells whether the supervisor has announced the death of a rank's processes. If it
+	// hasn't ended the job by then, the job goes on without the rank.
+	announced(rank proto.Rank) bool
 	// awaitKill waits for the supervisor to kill this process, for as long as that may take, if
 	// it is about to.
 	awaitKill()
@@ -98,12 +101,14 @@ func (u *unsupervised) survives()                         {}
 
 // rankLost ends only this process. What it knows may be one side's view of a cut network, and the
 // other processes find out what concerns them.
-func (u *unsupervised) rankLost(code int, why string) {
+func (u *unsupervised) rankLost(_ proto.Rank, code int, why string) {
 	if why != "" {
 		u.job.stderr("process %d: %s", u.job.self, why)
 	}
 	u.job.exit(code)
 }
+
+func (u *unsupervised) announced(proto.Rank) bool { return false }
 
 func (u *unsupervised) awaitKill() {}
 

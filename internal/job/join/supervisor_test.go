@@ -57,7 +57,7 @@ func TestSupervisors(t *testing.T) {
 	none.awaitKill()
 	exited := -1
 	j.exit = func(code int) { exited = code }
-	none.rankLost(7, "")
+	none.rankLost(0, 7, "")
 	if exited != 7 {
 		t.Errorf("after the loss of a rank it exits with code %d", exited)
 	}

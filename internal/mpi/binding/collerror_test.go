@@ -61,8 +61,8 @@ func TestCollectiveOfTheDead(t *testing.T) {
 		a, b := numbers(2, 0), numbers(2, 0)
 		var r Request
 		ok(t, "Iallreduce", p.Allreduce(Nonblocking("MPI_Iallreduce", &r), ints(a), ints(b), 2, TypeInt, OpSum, CommWorld))
-		wantCode(t, "Wait", p.Wait(&r, nil), ErrProcAborted)
-		wantCode(t, "Barrier", p.Barrier(Blocking("MPI_Barrier"), CommWorld), ErrProcAborted)
+		wantCode(t, "Wait", p.Wait(&r, nil), ErrProcFailed)
+		wantCode(t, "Barrier", p.Barrier(Blocking("MPI_Barrier"), CommWorld), ErrProcFailed)
 		p.job.(*testMember).Die()
 	})
 }

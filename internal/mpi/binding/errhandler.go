@@ -50,6 +50,17 @@ func (r *raisedErrors) raise(fn, object uintptr, code, after Code) Code {
 	return raisedCode + Code(len(r.slots)-1)
 }
 
+// instead has a function that fails return another code than its error handler gets.
+func (r *raisedErrors) instead(code, after Code) Code {
+	if code < raisedCode {
+		return after
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.slots[code-raisedCode].after = after
+	return code
+}
+
 // Raised tells the C side which handler a code above raisedCode stands for: its
 // function, the object's handle, the error code, and what to return after it.
 func (p *Process) Raised(code Code) (fn, object uintptr, err, after Code) {

@@ -23,8 +23,9 @@ func TestClasses(t *testing.T) {
 			}
 		}
 	}
-	if named != len(classes) || named != 82 {
-		t.Errorf("%d classes of %d are in the table, want 82", named, len(classes))
+	// Those of fault tolerance have no number in the table yet.
+	if named != len(classes)-3 || named != 82 {
+		t.Errorf("%d classes of %d are in the table, want 82 of 85", named, len(classes))
 	}
 }
 

@@ -8,6 +8,14 @@ import (
 	"banyan/internal/runtime/process"
 )
 
+// The error classes of fault tolerance (ULFM). The standard's ABI has no numbers for them yet. These
+// are provisional: mpi-ext.h has them too.
+const (
+	ErrProcFailed        Code = 16128
+	ErrProcFailedPending Code = 16129
+	ErrRevoked           Code = 16130
+)
+
 // classes are the error classes: their names and short meanings.
 var classes = map[Code][2]string{
 	Success:                 {"MPI_SUCCESS", "no error"},
@@ -91,6 +99,9 @@ var classes = map[Code][2]string{
 	TErrPvarNoWrite:         {"MPI_T_ERR_PVAR_NO_WRITE", "the variable can't be written"},
 	TErrPvarNoStartstop:     {"MPI_T_ERR_PVAR_NO_STARTSTOP", "the variable can't be started and stopped"},
 	TErrPvarNoAtomic:        {"MPI_T_ERR_PVAR_NO_ATOMIC", "the variable can't be reset while read"},
+	ErrProcFailed:           {"MPIX_ERR_PROC_FAILED", "a rank that is needed has failed"},
+	ErrProcFailedPending:    {"MPIX_ERR_PROC_FAILED_PENDING", "a rank that a receive from any source may wait for has failed; the receive goes on"},
+	ErrRevoked:              {"MPIX_ERR_REVOKED", "the communicator has been revoked"},
 	ErrLastcode:             {"MPI_ERR_LASTCODE", "the last predefined error code"},
 }
 
@@ -108,8 +119,12 @@ func classOfError(err error) Code {
 		return code
 	}
 	switch {
+	case errors.Is(err, process.ErrPending):
+		return ErrProcFailedPending
 	case errors.Is(err, process.ErrRankLost):
-		return ErrProcAborted
+		return ErrProcFailed
+	case errors.Is(err, process.ErrRevoked):
+		return ErrRevoked
 	case errors.Is(err, process.ErrTruncated), errors.Is(err, comm.ErrMismatch):
 		return ErrTruncate
 	case errors.Is(err, comm.ErrRank):

@@ -83,7 +83,7 @@ func (p *Process) LastWords(where string) {
 func (p *Process) awaitEnd(c *communicator, err error) {
 	if errors.Is(err, process.ErrRankLost) {
 		if c.ends() {
-			p.job.AwaitEnd()
+			p.job.AwaitEnd(err)
 		}
 	}
 }

@@ -17,9 +17,9 @@ type Job interface {
 	Abort(code int, why string)
 	// Survive says that the program goes on when a rank is lost.
 	Survive()
-	// AwaitEnd waits until the job ends because of a lost rank, unless the program survives
-	// that. The launcher knows the cause better than this process.
-	AwaitEnd()
+	// AwaitEnd waits until the job ends because of a lost rank, which the error names, or goes on
+	// without it. The launcher knows the cause better than this process.
+	AwaitEnd(err error)
 	// Hosts numbers the host of each process, nil if they are unknown.
 	Hosts() []int32
 	// Program is the number of this program among the job's, from 0, or -1 if it isn't known.

@@ -36,6 +36,8 @@ type request struct {
 	bytes       int64
 	cancelled   bool
 	err         error // the cause, of a failure
+
+	seenOver bool // MPI_Waitall: it was over when the call looked
 }
 
 // beginning starts a persistent operation. It calls follow or settle.
@@ -196,10 +198,44 @@ func (p *Process) conclude(r *request) {
 	p.outcome(r, e)
 }
 
+// concludeUndisturbed is conclude, but may give up when a rank has failed or a communicator has been
+// revoked. Then it returns false.
+func (p *Process) concludeUndisturbed(r *request) bool {
+	if r.state != active {
+		return true
+	}
+	e := p.job.Engine()
+	if len(r.also) > 0 {
+		disturbed := false
+		e.WaitUntil(func(done func(engine.Handle) bool) bool {
+			disturbed = e.DisturbedNow()
+			return disturbed || r.over(done)
+		})
+		if disturbed {
+			return false
+		}
+	}
+	s, done, err := e.WaitUndisturbed(r.handle)
+	if done {
+		p.take(r, s, err)
+	}
+	return done
+}
+
 // outcome takes the outcome of a request. It waits for the handle; the other operations must
 // have ended. It may unpack.
 func (p *Process) outcome(r *request, e *engine.Engine) {
 	s, err := e.Wait(r.handle)
+	p.take(r, s, err)
+}
+
+// take notes the engine's result. A receive from any source that goes on after a failure
+// (process.PendingError) stays active, with the error.
+func (p *Process) take(r *request, s engine.Status, err error) {
+	if err != nil && errors.Is(err, process.ErrPending) {
+		_, r.err = r.pending.Outcome(s, err)
+		return
+	}
 	r.settle(AnySource)
 	if r.work != nil {
 		r.err = r.work.finish(r, s, err)
@@ -252,6 +288,7 @@ func (r *request) fill(s *Status) {
 // inactive, another is freed and its handle becomes null. The error is recycle's.
 func (p *Process) retire(r *request, h *Request) error {
 	switch {
+	case r.state == active: // it goes on
 	case r == &p.requests.sent || r == &p.requests.noProc:
 		*h = RequestNull
 	case r.begin != nil:
@@ -327,7 +364,14 @@ func (p *Process) reap() {
 	p.requests.orphaned.Store(len(q.orphans) > 0)
 	q.mu.Unlock()
 	for _, r := range over {
-		p.conclude(r) // the program has no use for its outcome
+		p.conclude(r)          // the program has no use for its outcome
+		if r.state == active { // it goes on after a failure
+			q.mu.Lock()
+			q.orphans = append(q.orphans, r)
+			q.mu.Unlock()
+			q.orphaned.Store(true)
+			continue
+		}
 		p.recycle(r)
 	}
 }

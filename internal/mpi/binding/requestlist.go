@@ -60,6 +60,16 @@ func (l *list) first(done func(engine.Handle) bool) int {
 	return -1
 }
 
+// anyActive tells whether a request is over whose outcome hasn't been taken.
+func (l *list) anyActive(done func(engine.Handle) bool) bool {
+	for _, r := range l.all {
+		if r != nil && r.state == active && r.over(done) {
+			return true
+		}
+	}
+	return false
+}
+
 // every tells whether all requests are over.
 func (l *list) every(done func(engine.Handle) bool) bool {
 	for _, r := range l.all {
@@ -80,7 +90,13 @@ func statusAt(statuses *Status, i int) *Status {
 
 // errorOf is the error of a request for its status.
 func errorOf(r *request) int32 {
-	if r == nil || r.err == nil {
+	switch {
+	case r == nil:
+		return int32(Success)
+	case r.err != nil:
+	case r.state == active: // another one has failed
+		return int32(ErrPending)
+	default:
 		return int32(Success)
 	}
 	return int32(classOfError(r.err))
@@ -99,13 +115,15 @@ func (f *failure) note(r *request) {
 	}
 }
 
-// failedIn is the error of a call about several requests: the statuses hold the errors of each.
+// failedIn is the error of a call about several requests: the statuses hold the errors of each. An
+// error handler gets the class of the first that has failed; the call returns MPI_ERR_IN_STATUS.
 func (p *Process) failedIn(function string, f failure) Code {
 	if f.err == nil {
 		return Success
 	}
 	p.awaitEnd(f.c, f.err)
 	return p.failThere(f.c, f.err, func() Code {
-		return p.fail(f.c, function, ErrInStatus, "%s failed: %s", f.function, causeOf(f.err))
+		code := p.fail(f.c, function, classOfError(f.err), "%s failed: %s", f.function, causeOf(f.err))
+		return p.raised.instead(code, ErrInStatus)
 	})
 }

@@ -107,7 +107,7 @@ func (p *Process) exchange(x *exchange, function string, status *Status) Code {
 		x.in.release()
 		return p.failWith(x.c, function, err)
 	}
-	s, err := in.Wait()
+	s, err := in.WaitOrWithdraw()
 	return p.receivedNow(x.c, function, &x.in, s, err, status)
 }
 

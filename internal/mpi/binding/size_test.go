@@ -36,7 +36,7 @@ func TestSizesAreTold(t *testing.T) {
 				p.Irecv(buf(), 0, TypeInt, AnySource, 7, CommWorld, &r)
 				p.Waitall(1, &r, nil)
 			},
-			"MPI_Waitall on MPI_COMM_WORLD, rank 1: MPI_Irecv failed: the message from rank 0 with tag 7 has 80 bytes, the receive buffer 0 (MPI_ERR_IN_STATUS)",
+			"MPI_Waitall on MPI_COMM_WORLD, rank 1: MPI_Irecv failed: the message from rank 0 with tag 7 has 80 bytes, the receive buffer 0 (MPI_ERR_TRUNCATE)",
 		},
 		"a broadcast": {
 			func(t *testing.T, p *Process) { p.Bcast(Blocking("MPI_Bcast"), buf(), 80, TypeByte, 0, CommWorld) },

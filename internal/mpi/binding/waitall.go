@@ -3,6 +3,7 @@ package binding
 import (
 	"errors"
 
+	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
 )
 
@@ -17,12 +18,57 @@ func (p *Process) Waitall(count int32, arrayOfRequests *Request, arrayOfStatuses
 		if r == nil {
 			continue
 		}
-		p.conclude(r)
+		if !p.concludeUndisturbed(r) {
+			p.concludeDisturbed(l)
+			break
+		}
 		if errors.Is(r.err, process.ErrFinished) && r.c.ends() {
 			return p.failedIn("MPI_Waitall", failure{r.c, r.function, r.err}) // the others may never end
 		}
 	}
 	return p.reportAll(l, "MPI_Waitall", true, arrayOfStatuses)
+}
+
+// concludeDisturbed takes outcomes until one of the requests has failed, or all are over: after a
+// failure the others may never end.
+func (p *Process) concludeDisturbed(l *list) {
+	for !p.concludeOver(l) {
+		met := false
+		p.job.Engine().WaitUntil(func(done func(engine.Handle) bool) bool {
+			met = l.anyActive(done)
+			return met
+		})
+		for _, r := range l.all {
+			if r != nil && !met { // the engine is closed
+				p.conclude(r)
+			}
+		}
+	}
+}
+
+// concludeOver takes the outcomes of the requests that are over. It tells whether one has failed, or
+// all are over.
+func (p *Process) concludeOver(l *list) bool {
+	p.job.Engine().TestUntil(func(done func(engine.Handle) bool) bool {
+		for _, r := range l.all {
+			if r != nil && r.state == active {
+				r.err, r.seenOver = nil, r.over(done)
+			}
+		}
+		return true
+	})
+	failed, left := false, false
+	for _, r := range l.all {
+		if r == nil {
+			continue
+		}
+		if r.state == active && r.seenOver {
+			p.conclude(r)
+		}
+		failed = failed || r.err != nil
+		left = left || r.state == active
+	}
+	return failed || !left
 }
 
 // Testall is MPI_Testall.
@@ -54,8 +100,8 @@ func (p *Process) allOver(l *list) bool {
 	if l.active == 0 {
 		return true
 	}
-	if !p.job.Engine().TestUntil(l.every) {
-		return false
+	if e := p.job.Engine(); !e.TestUntil(l.every) {
+		return e.Disturbed() && p.concludeOver(l)
 	}
 	for _, r := range l.all {
 		if r != nil {
@@ -65,7 +111,7 @@ func (p *Process) allOver(l *list) bool {
 	return true
 }
 
-// reportAll reports all requests of a list, which are over.
+// reportAll reports all requests of a list. They are over, or one of them has failed.
 func (p *Process) reportAll(l *list, function string, retire bool, statuses *Status) Code {
 	var failed failure
 	for i, r := range l.all {
@@ -74,7 +120,9 @@ func (p *Process) reportAll(l *list, function string, retire bool, statuses *Sta
 			s.empty()
 			continue
 		}
-		r.fill(s)
+		if r.state != active {
+			r.fill(s)
+		}
 		failed.note(r)
 	}
 	if failed.err != nil {

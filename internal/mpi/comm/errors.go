@@ -52,6 +52,7 @@ func (c *Comm) wrap(op string, err error) error {
 	if errors.Is(err, process.ErrTruncated) || errors.Is(err, process.ErrMismatch) {
 		err = c.mismatch(err)
 	}
+	c.learn(err)
 	return &Error{Op: op, Rank: c.rank, Peer: NoPeer, Err: c.eng.Located(err)}
 }
 

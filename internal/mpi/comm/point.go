@@ -157,6 +157,13 @@ func (p Pending) Wait() (Status, error) {
 	return p.outcome(s, err)
 }
 
+// WaitOrWithdraw is Wait for a call that ends with the operation: a receive from any source that
+// would go on after a failure (process.PendingError) is withdrawn, and has failed.
+func (p Pending) WaitOrWithdraw() (Status, error) {
+	s, err := p.comm.eng.WaitOrWithdraw(p.handle)
+	return p.outcome(s, err)
+}
+
 // Test tells whether the operation has ended.
 func (p Pending) Test() (Status, bool, error) {
 	if p.comm == nil {
@@ -212,7 +219,7 @@ func (c *Comm) Sendrecv(data []byte, dest, sendTag int, buffer []byte, source, r
 		r.Wait()
 		return Status{}, err
 	}
-	return r.Wait()
+	return r.WaitOrWithdraw()
 }
 
 func (c *Comm) world(rank int) proto.Rank {

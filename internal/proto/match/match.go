@@ -229,6 +229,24 @@ func (q *Queues) EachUnexpected(visit func(unexpected uint32)) {
 	}
 }
 
+// DropUnexpected forgets the unexpected messages of which drop says so. drop is shown all of them,
+// those of one context in the order of their arrival, and must not change the queues.
+func (q *Queues) DropUnexpected(drop func(unexpected uint32) bool) {
+	for i := range q.lanes.slab {
+		l := &q.lanes.slab[i]
+		if !l.used || l.whole != int32(i) {
+			continue
+		}
+		for e := l.unexpected.head; e != 0; {
+			next := q.entries.next(e, inAll)
+			if drop(q.entries.at(e).token) {
+				q.takeUnexpected(e)
+			}
+			e = next
+		}
+	}
+}
+
 // DropContext forgets a context: its posted receives, and its unexpected
 // messages, which visit is shown in the order of their arrival. It must not
 // change the queues.

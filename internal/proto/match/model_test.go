@@ -145,6 +145,11 @@ func TestAgainstNaive(t *testing.T) {
 					t.Fatalf("DropContext: %v; want %v", dropped, want)
 				}
 			},
+			"drop some": func(t *rapid.T) {
+				n := rapid.Uint32Range(2, 5).Draw(t, "one of so many")
+				q.DropUnexpected(func(token uint32) bool { return token%n == 0 })
+				model.unexpected = slices.DeleteFunc(model.unexpected, func(i item) bool { return i.token%n == 0 })
+			},
 			"": func(t *rapid.T) {
 				if p, u := q.Len(); p != len(model.posted) || u != len(model.unexpected) {
 					t.Fatalf("Len: %d, %d; want %d, %d", p, u, len(model.posted), len(model.unexpected))

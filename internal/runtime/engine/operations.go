@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"errors"
+
 	"banyan/internal/proto"
 	"banyan/internal/runtime/process"
 )
@@ -90,6 +92,9 @@ func (e *Engine) ReceiveGradually(context uint64, src proto.Rank, tag int32, buf
 	h := e.p.ReceiveGradually(context, src, tag, buffer, g)
 	e.until(func() bool { return e.p.Done(h) })
 	s, err := e.take(h)
+	if err != nil {
+		err = e.withdrawn(h, err)
+	}
 	e.p.EndGradual(h)
 	e.unlock()
 	return s, err
@@ -109,7 +114,30 @@ func (e *Engine) ReceiveWait(context uint64, src proto.Rank, tag int32, buffer [
 	h := e.p.Receive(context, src, tag, buffer)
 	e.until(func() bool { return e.p.Done(h) })
 	s, err := e.take(h)
+	if err != nil {
+		err = e.withdrawn(h, err)
+	}
 	e.unlock()
+	return s, err
+}
+
+// withdrawn is the error of a call that waits for one receive and ends with it: a receive that goes
+// on (process.PendingError) is withdrawn. The lock is held.
+func (e *Engine) withdrawn(h Handle, err error) error {
+	if pending := (*process.PendingError)(nil); errors.As(err, &pending) {
+		return e.p.Withdraw(h, pending)
+	}
+	return err
+}
+
+// WaitOrWithdraw is Wait for a call that ends with the operation, whatever becomes of it.
+func (e *Engine) WaitOrWithdraw(h Handle) (Status, error) {
+	s, err := e.Wait(h)
+	if err != nil {
+		e.lock()
+		err = e.withdrawn(h, err)
+		e.unlock()
+	}
 	return s, err
 }
 
@@ -127,7 +155,8 @@ func (e *Engine) take(h Handle) (Status, error) {
 	return e.p.Take(h)
 }
 
-// Wait waits for the end of an operation and forgets it.
+// Wait waits for the end of an operation and forgets it. A receive whose error is a
+// process.PendingError goes on.
 func (e *Engine) Wait(h Handle) (Status, error) {
 	if h == (Handle{}) {
 		return Status{}, nil
@@ -137,6 +166,28 @@ func (e *Engine) Wait(h Handle) (Status, error) {
 	s, err := e.take(h)
 	e.unlock()
 	return s, err
+}
+
+// WaitUndisturbed is Wait, but gives up when a rank is lost or a communicator is revoked: then done
+// may be false, and the operation isn't forgotten.
+func (e *Engine) WaitUndisturbed(h Handle) (s Status, done bool, err error) {
+	e.lock()
+	e.until(func() bool { return e.p.Done(h) || e.p.Disturbed() })
+	if done = e.p.Done(h) || e.closed; done {
+		s, err = e.take(h)
+	}
+	e.mu.Unlock()
+	return s, done, err
+}
+
+// DisturbedNow is Disturbed for a function that WaitUntil calls.
+func (e *Engine) DisturbedNow() bool { return e.p.Disturbed() }
+
+// Disturbed tells whether a rank is lost, or a communicator has been revoked here.
+func (e *Engine) Disturbed() bool {
+	e.lock()
+	defer e.mu.Unlock()
+	return e.p.Disturbed()
 }
 
 // Test makes progress once and tells whether an operation has ended. If so, it forgets the

@@ -37,13 +37,10 @@ func (p *Process) OpenContext(id uint64, members []proto.Rank, collective bool) 
 	if p.contexts.byID[id] != nil {
 		return ErrContext
 	}
-	c := &context{id: id, members: members, collective: collective, lost: proto.AnyRank}
+	c := &context{id: id, members: members, collective: collective}
 	c.self = c.index(p.rank)
-	for _, m := range members {
-		if p.replica.Lost(m) {
-			c.lost = m
-			break
-		}
+	for _, r := range p.lifecycle.lost {
+		c.noteFailed(r)
 	}
 	p.contexts.byID[id] = c
 	if !collective || p.cfg.Layout.Replicated() || len(members) == 1 {

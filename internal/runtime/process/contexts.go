@@ -15,6 +15,8 @@ type contexts struct {
 	active  []*context          // those whose stream may have something to send
 	orphans map[uint64][]orphan // frames of broadcasts in contexts that aren't open yet
 
+	revoked int // communicators revoked here, ever
+
 	forgotten [keepForgotten]uint64 // those forgotten last: their late frames are dropped
 	forgets   int                   // how many ever
 }
@@ -30,7 +32,8 @@ type context struct {
 	members    []proto.Rank
 	self       int
 	collective bool
-	lost       proto.Rank // the first member lost, or AnyRank
+	failed     []proto.Rank // members known to have failed, in the order in which this process learnt of it
+	acked      int          // how many of them the program has acknowledged
 
 	// Unreplicated jobs broadcast over corrected trees, in collective contexts.
 	broadcasts bool
@@ -109,9 +112,7 @@ func (s *contexts) takeOrphans(id uint64) []orphan {
 // noteLost notes in each context of which a rank is a member that the rank is lost.
 func (s *contexts) noteLost(rank proto.Rank) {
 	for _, c := range s.byID {
-		if c.lost == proto.AnyRank && c.index(rank) >= 0 {
-			c.lost = rank //banyan:maporder each context by itself
-		}
+		c.noteFailed(rank) //banyan:maporder each context by itself
 	}
 }
 

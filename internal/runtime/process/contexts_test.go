@@ -1,6 +1,7 @@
 package process
 
 import (
+	"slices"
 	"testing"
 
 	"banyan/internal/proto"
@@ -49,11 +50,12 @@ func TestContextIndices(t *testing.T) {
 
 func TestContextsNoteLostMembers(t *testing.T) {
 	s := newContexts()
-	s.byID[2] = &context{id: 2, members: []proto.Rank{0, 1}, lost: proto.AnyRank}
-	s.byID[3] = &context{id: 3, members: []proto.Rank{0, 2}, lost: proto.AnyRank}
+	s.byID[2] = &context{id: 2, members: []proto.Rank{0, 1}}
+	s.byID[3] = &context{id: 3, members: []proto.Rank{0, 2}}
 	s.noteLost(1)
 	s.noteLost(0)
-	if a, b := s.find(2).lost, s.find(3).lost; a != 1 || b != 0 {
-		t.Errorf("lost are %v and %v, want 1, the first, and 0", a, b)
+	s.noteLost(1)
+	if a, b := s.find(2).failed, s.find(3).failed; !slices.Equal(a, []proto.Rank{1, 0}) || !slices.Equal(b, []proto.Rank{0}) {
+		t.Errorf("failed are %v and %v, want 1, then 0, and 0", a, b)
 	}
 }

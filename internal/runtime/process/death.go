@@ -145,7 +145,7 @@ func (p *Process) died(r detector.Report) {
 
 // rankLost ends every wait that can't end well without the rank.
 func (p *Process) rankLost(rank proto.Rank) {
-	p.lifecycle.anyRankLost = true
+	p.lifecycle.lost = append(p.lifecycle.lost, rank)
 	p.contexts.noteLost(rank)
 	p.requests.each(func(h Handle, r *request) {
 		if r.done {
@@ -157,11 +157,14 @@ func (p *Process) rankLost(rank proto.Rank) {
 				p.fail(h, r, err)
 			}
 		case receiving:
-			if err := p.receiveError(r.context, r.peer); err != nil {
+			if r.peer == proto.AnyRank && p.mayWarn(r) {
+				p.warn(p.contexts.find(r.context), r)
+			} else if err := p.receiveError(r.context, r.peer); err != nil {
 				p.fail(h, r, err)
 			}
 		}
 	})
+	p.dropOffers(rank)
 	p.Changes++
 	p.host.RankLost(rank)
 }
@@ -184,17 +187,32 @@ func (p *Process) receiveError(context uint64, src proto.Rank) error {
 		return p.collectiveError(context)
 	}
 	// Any source might be the lost one.
-	if c := p.contexts.find(context); c != nil && c.lost != proto.AnyRank {
-		return &LostError{c.lost}
+	if c := p.contexts.find(context); c != nil {
+		if rank := p.unacknowledged(c); rank != proto.AnyRank {
+			return &LostError{rank}
+		}
 	}
 	return nil
+}
+
+// dropOffers forgets the offers of a lost rank that no receive has matched: their data is gone.
+func (p *Process) dropOffers(rank proto.Rank) {
+	p.match.DropUnexpected(func(token uint32) bool {
+		_, a := p.receives.arrivals.at(token)
+		if !a.offered || a.envelope.Src != rank {
+			return false
+		}
+		a.from = proto.NoProc
+		p.refuse(a)
+		return true
+	})
 }
 
 // collectiveError is the error of a point-to-point step of a collective that has lost a member.
 // The members that have noticed have left the collective, so the others must leave it, too.
 func (p *Process) collectiveError(context uint64) error {
-	if c := p.contexts.find(context); c != nil && c.collective && c.lost != proto.AnyRank {
-		return &LostError{c.lost}
+	if c := p.contexts.find(context); c != nil && c.collective && len(c.failed) > 0 {
+		return &LostError{c.failed[0]}
 	}
 	return nil
 }
@@ -202,7 +220,7 @@ func (p *Process) collectiveError(context uint64) error {
 // fail ends a request with an error, unless its data is on the way already.
 func (p *Process) fail(h Handle, r *request, err error) {
 	switch {
-	case r.done || r.kind == composite:
+	case r.done && !r.pending || r.kind == composite:
 		return
 	case r.kind == receiving && r.arrival != (Handle{}):
 		a := p.receives.arrivals.get(r.arrival)

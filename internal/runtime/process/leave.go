@@ -8,15 +8,15 @@ import (
 
 // lifecycle is how far this process is on its way out of the job.
 type lifecycle struct {
-	finishing   bool // the program is through: offers are refused
-	finished    bool // every live process is through
-	fenced      bool // the job goes on without this process
-	closed      bool // the transport is about to go
-	anyRankLost bool // a rank of the job is lost
+	finishing bool         // the program is through: offers are refused
+	finished  bool         // every live process is through
+	fenced    bool         // the job goes on without this process
+	closed    bool         // the transport is about to go
+	lost      []proto.Rank // ranks of the job that are lost, in the order in which this process learnt of it
 }
 
 // running tells whether no rank is lost and this process may send.
-func (l *lifecycle) running() bool { return !l.anyRankLost && !l.fenced && !l.closed }
+func (l *lifecycle) running() bool { return len(l.lost) == 0 && !l.fenced && !l.closed }
 
 // Finish says that the program is through. From then on nothing is received here. When Flushed,
 // the process may call Depart.
@@ -43,7 +43,7 @@ func (p *Process) Flushed() bool {
 	// Where a rank is lost, replicas of another may have left the program at different places,
 	// so some of what is retained is never asked for. A process that still needs any of it
 	// hasn't finished, and is served until all have.
-	if !p.replica.Idle() && !p.lifecycle.anyRankLost || len(p.sends.throttled) > 0 || p.condemned() {
+	if !p.replica.Idle() && len(p.lifecycle.lost) == 0 || len(p.sends.throttled) > 0 || p.condemned() {
 		return false
 	}
 	for _, c := range p.contexts.active {
@@ -58,7 +58,7 @@ func (p *Process) Flushed() bool {
 // than another replica of its rank did. That replica would wait for ever, in its shutdown
 // barrier, for a receive of its messages. Where a rank is lost, replicas may well differ.
 func (p *Process) Diverged() error {
-	if dst, behind := p.replica.Behind(); behind && p.lifecycle.finishing && !p.lifecycle.anyRankLost && !p.condemned() {
+	if dst, behind := p.replica.Behind(); behind && p.lifecycle.finishing && len(p.lifecycle.lost) == 0 && !p.condemned() {
 		return &DivergedError{Rank: p.cfg.Layout.Rank(p.cfg.Self), To: dst}
 	}
 	return nil

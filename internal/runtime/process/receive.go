@@ -68,6 +68,10 @@ func (p *Process) Receive(context uint64, src proto.Rank, tag int32, buffer []by
 	}
 	r.posted = token
 	if err := p.receiveError(context, src); err != nil {
+		if src == proto.AnyRank && p.mayWarn(r) {
+			p.warn(p.contexts.find(context), r)
+			return h
+		}
 		p.match.Cancel(r.posted)
 		p.complete(h, r, err)
 	}
@@ -129,6 +133,7 @@ func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
 	r.stamp, a.stamp = a.stamp, r.stamp
 	p.matched(a)
 	if a.offered {
+		r.resume()
 		a.request, r.arrival = h, ah
 		if a.from == proto.NoProc { // no sender offers it yet
 			if p.healing.replay != nil && p.healing.replay.failed != nil { // and none ever will

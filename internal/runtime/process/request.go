@@ -25,6 +25,7 @@ var (
 	ErrClosed    = errors.New("this process has left the job")
 	ErrFreed     = errors.New("the communicator has been freed")
 	ErrMessage   = errors.New("the matched message has been received already")
+	ErrRevoked   = errors.New("the communicator has been revoked")
 	ErrContext   = errors.New("two communicators have got the same context")
 )
 
@@ -59,12 +60,15 @@ const (
 
 // request is one operation of the program.
 type request struct {
-	kind   requestKind
-	done   bool
-	aged   bool // it waits for long (through.go)
-	asked  bool // broadcasting: its root was asked
-	err    error
-	status Status
+	kind requestKind
+	done bool
+	// pending says that a receive from any source shows a PendingError: done is set, but the
+	// receive goes on (failures.go).
+	pending bool
+	aged    bool // it waits for long (through.go)
+	asked   bool // broadcasting: its root was asked
+	err     error
+	status  Status
 
 	buffer []byte // the program's: what to send, or where to receive
 
@@ -95,7 +99,10 @@ func (p *Process) newRequest(kind requestKind) (Handle, *request) {
 // complete ends a request. The first end counts.
 func (p *Process) complete(h Handle, r *request, err error) {
 	if r.done {
-		return
+		if !r.pending {
+			return
+		}
+		r.pending = false
 	}
 	r.done, r.err = true, err
 	p.Changes++
@@ -110,13 +117,17 @@ func (p *Process) Done(h Handle) bool {
 	return r == nil || r.done && (p.perturb == nil || p.now >= r.shown)
 }
 
-// Take returns the outcome of a request that is Done and forgets it.
+// Take returns the outcome of a request that is Done and forgets it. A receive that shows a
+// PendingError isn't forgotten.
 func (p *Process) Take(h Handle) (Status, error) {
 	r := p.requests.get(h)
 	if r == nil {
 		return Status{}, nil
 	}
 	s, err := r.status, r.err
+	if err != nil && r.pending {
+		return Status{}, err
+	}
 	if len(r.stamp) > 0 { // now the program knows of the message
 		p.activeClock().Received(r.stamp)
 	}
@@ -156,7 +167,7 @@ func (p *Process) Withdraw(h Handle) (s Status, came, ok bool) {
 // Cancel withdraws a receive that no message has matched.
 func (p *Process) Cancel(h Handle) bool {
 	r := p.requests.get(h)
-	if r == nil || r.done || r.kind != receiving || r.arrival != (Handle{}) {
+	if r == nil || r.done && !r.pending || r.kind != receiving || r.arrival != (Handle{}) {
 		return false
 	}
 	p.match.Cancel(r.posted)

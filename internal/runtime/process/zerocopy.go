@@ -31,6 +31,7 @@ func (p *Process) zeroCopyDest(from proto.Proc, h *wire.Header) []byte {
 		return nil
 	}
 	p.match.Claim(e)
+	r.resume()
 	ah, a := p.newArrival(e, h.Total)
 	a.zeroCopy, a.from, a.request = true, from, rh
 	r.status, r.arrival = a.status(), ah
