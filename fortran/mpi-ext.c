@@ -8,6 +8,7 @@
 
 #ifdef MPI_ABI_VERSION
 #define TYPE(number) MPI_Type_fromint(number)
+#define COMM(number) MPI_Comm_fromint(number)
 #else
 #define TYPE(number) MPI_Type_f2c(number)
 #endif
@@ -43,3 +44,65 @@ void mpix_safepoint_(int *restored, int *ierror)
 {
 	*ierror = MPIX_Safepoint(restored);
 }
+
+/* Fault tolerance (ULFM). Another MPI has its own procedures, or none. */
+#ifdef MPI_ABI_VERSION
+
+void mpix_comm_revoke_(const int *comm, int *ierror) { *ierror = MPIX_Comm_revoke(COMM(*comm)); }
+
+void mpix_comm_is_revoked_(const int *comm, int *flag, int *ierror)
+{
+	*ierror = MPIX_Comm_is_revoked(COMM(*comm), flag); /* gfortran's .true. is 1 */
+}
+
+static int group_of(int code, MPI_Group group, int *to)
+{
+	*to = MPI_Group_toint(code == MPI_SUCCESS ? group : MPI_GROUP_NULL);
+	return code;
+}
+
+void mpix_comm_get_failed_(const int *comm, int *group, int *ierror)
+{
+	MPI_Group g = MPI_GROUP_NULL;
+	int code = MPIX_Comm_get_failed(COMM(*comm), &g);
+	*ierror = group_of(code, g, group);
+}
+
+void mpix_comm_ack_failed_(const int *comm, const int *to_ack, int *acked, int *ierror)
+{
+	*ierror = MPIX_Comm_ack_failed(COMM(*comm), *to_ack, acked);
+}
+
+void mpix_comm_failure_ack_(const int *comm, int *ierror) { *ierror = MPIX_Comm_failure_ack(COMM(*comm)); }
+
+void mpix_comm_failure_get_acked_(const int *comm, int *group, int *ierror)
+{
+	MPI_Group g = MPI_GROUP_NULL;
+	int code = MPIX_Comm_failure_get_acked(COMM(*comm), &g);
+	*ierror = group_of(code, g, group);
+}
+
+void mpix_comm_agree_(const int *comm, int *flag, int *ierror) { *ierror = MPIX_Comm_agree(COMM(*comm), flag); }
+
+void mpix_comm_iagree_(const int *comm, int *flag, int *request, int *ierror)
+{
+	MPI_Request r = MPI_REQUEST_NULL;
+	*ierror = MPIX_Comm_iagree(COMM(*comm), flag, &r);
+	*request = MPI_Request_toint(r);
+}
+
+void mpix_comm_agree_failed_(const int *comm, int *group, int *ierror)
+{
+	MPI_Group g = MPI_GROUP_NULL;
+	int code = MPIX_Comm_agree_failed(COMM(*comm), &g);
+	*ierror = group_of(code, g, group);
+}
+
+void mpix_comm_shrink_(const int *comm, int *newcomm, int *ierror)
+{
+	MPI_Comm c = MPI_COMM_NULL;
+	*ierror = MPIX_Comm_shrink(COMM(*comm), &c);
+	*newcomm = MPI_Comm_toint(c);
+}
+
+#endif

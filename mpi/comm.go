@@ -19,16 +19,17 @@ type Error = comm.Error
 
 // Causes of an Error, for errors.Is.
 var (
-	ErrRankLost  = process.ErrRankLost  // a rank that is needed has died for good
-	ErrFinished  = process.ErrFinished  // a wait for a rank whose program has come to its end
-	ErrTruncated = process.ErrTruncated // a message is larger than its receive buffer
-	ErrMismatch  = comm.ErrMismatch     // ranks disagree about the size of a collective
-	ErrRank      = comm.ErrRank         // no such rank
-	ErrTag       = comm.ErrTag          // a bad tag
-	ErrSize      = comm.ErrSize         // buffers of one call don't fit together
-	ErrClosed    = process.ErrClosed    // this process has called Finalize
-	ErrFreed     = process.ErrFreed     // the communicator has been freed
-	ErrFenced    = process.ErrFenced    // the job holds this process for dead
+	ErrProcFailed = process.ErrRankLost  // a rank that is needed has died for good
+	ErrRevoked    = process.ErrRevoked   // the communicator has been revoked
+	ErrFinished   = process.ErrFinished  // a wait for a rank whose program has come to its end
+	ErrTruncated  = process.ErrTruncated // a message is larger than its receive buffer
+	ErrMismatch   = comm.ErrMismatch     // ranks disagree about the size of a collective
+	ErrRank       = comm.ErrRank         // no such rank
+	ErrTag        = comm.ErrTag          // a bad tag
+	ErrSize       = comm.ErrSize         // buffers of one call don't fit together
+	ErrClosed     = process.ErrClosed    // this process has called Finalize
+	ErrFreed      = process.ErrFreed     // the communicator has been freed
+	ErrFenced     = process.ErrFenced    // the job holds this process for dead
 )
 
 // Comm is a communicator: an ordered group of ranks whose messages no other communicator sees.

@@ -138,7 +138,7 @@ func ExampleLocal_failure() {
 		}
 		err := mpi.Allreduce(world, []int{1}, []int{0}, mpi.Sum)
 		if world.Rank() == 0 {
-			fmt.Println("lost a rank:", errors.Is(err, mpi.ErrRankLost))
+			fmt.Println("lost a rank:", errors.Is(err, mpi.ErrProcFailed))
 		}
 		news := []int{42}
 		return mpi.Bcast(world, news, 0) // reaches every live rank

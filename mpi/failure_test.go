@@ -136,7 +136,7 @@ func TestNothingHangsOnALostRank(t *testing.T) {
 					if err == nil && mayPass[name] {
 						return nil
 					}
-					if !errors.Is(err, mpi.ErrRankLost) || !strings.Contains(err.Error(), fmt.Sprintf("rank %d died", dead)) {
+					if !errors.Is(err, mpi.ErrProcFailed) || !strings.Contains(err.Error(), fmt.Sprintf("rank %d died", dead)) {
 						return fmt.Errorf("%s: got %v", name, err)
 					}
 					return nil
@@ -167,7 +167,7 @@ func TestMessagesOfTheDeadArrive(t *testing.T) {
 				return fmt.Errorf("message %d is %d", i, b[0])
 			}
 		}
-		if _, err := mpi.Recv(w, []int{0}, 1, 0); !errors.Is(err, mpi.ErrRankLost) {
+		if _, err := mpi.Recv(w, []int{0}, 1, 0); !errors.Is(err, mpi.ErrProcFailed) {
 			return fmt.Errorf("one more: %v", err)
 		}
 		return nil

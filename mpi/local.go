@@ -19,7 +19,7 @@ func WithReplicas(degree int) LocalOption {
 
 // Local runs n ranks as goroutines of this process and waits for them: for tests, examples and
 // small machines. It returns the errors of the ranks, joined. A rank that returns an error is lost
-// to the others: those that wait for it get ErrRankLost.
+// to the others: those that wait for it get ErrProcFailed.
 func Local(n int, run func(world *Comm) error, options ...LocalOption) error {
 	cfg := join.LocalConfig{Ranks: n, Replicas: 1}
 	for _, set := range options {

@@ -26,10 +26,11 @@
 // # Failures
 //
 // An Error names the rank, the operation and the cause; errors.Is tells the causes apart. A rank is
-// lost when its last replica has died. Calls that need it then return ErrRankLost, and the job
+// lost when its last replica has died. Calls that need it then return ErrProcFailed, and the job
 // ends, unless the program has asked to go on by SurviveRankLoss. In such a program Bcast still
 // reaches every live rank as long as its root lives. Other collectives of communicators with the
-// lost rank return an error at every live member.
+// lost rank return an error at every live member. Such a program can go on with the ranks that
+// live: see Comm.Revoke, Comm.Agree and Comm.Shrink, and docs/guide/ulfm.md.
 //
 // A call that waits for a rank whose program has come to its end without sending what is waited
 // for returns ErrFinished within some seconds. With replicas that may be because they have
@@ -135,7 +136,7 @@ func Main(run func(world *Comm) error, options ...Option) {
 			p.job.Abort(1, err.Error()) // the replicas may have diverged: none may go on
 		}
 		complain(err)
-		if errors.Is(err, ErrRankLost) {
+		if errors.Is(err, ErrProcFailed) {
 			p.job.AwaitEnd(err)
 		}
 		os.Exit(1)

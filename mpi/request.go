@@ -18,7 +18,7 @@ func (r *Request) Active() bool { return r.p.Engine() != nil }
 // Wait waits for the end of the request.
 func (r *Request) Wait() (Status, error) {
 	s, err := r.p.Wait()
-	r.p = comm.Pending{}
+	r.end(err)
 	return s, err
 }
 
@@ -27,18 +27,44 @@ func (r *Request) Wait() (Status, error) {
 func (r *Request) Test() (Status, bool, error) {
 	s, done, err := r.p.Test()
 	if done {
-		r.p = comm.Pending{}
+		r.end(err)
 	}
 	return s, done, err
 }
 
-// WaitAll waits for the end of all requests. It returns the first error.
+// end makes the request inactive, unless it goes on.
+func (r *Request) end(err error) {
+	if !goesOn(err) {
+		r.p = comm.Pending{}
+	}
+}
+
+// WaitAll waits for the end of all requests. It returns the first error. If a rank has failed, or a
+// communicator is revoked, it returns as soon as one request has an error, and the others stay
+// active: they might never end.
 func WaitAll(requests ...*Request) error {
 	var first error
 	for _, r := range requests {
-		if _, err := r.Wait(); first == nil {
+		_, done, err := r.p.WaitUndisturbed()
+		if !done {
+			return waitDisturbed(requests, first)
+		}
+		r.end(err)
+		if first == nil {
 			first = err
 		}
+	}
+	return first
+}
+
+// waitDisturbed is WaitAll after a failure.
+func waitDisturbed(requests []*Request, first error) error {
+	for first == nil {
+		i, _, err := WaitAny(requests...)
+		if i < 0 {
+			break
+		}
+		first = err
 	}
 	return first
 }
@@ -91,6 +117,6 @@ func anyOf(requests []*Request, ask func(*engine.Engine, []engine.Handle) (int, 
 	}
 	r := requests[indices[k]]
 	st, err := r.p.Outcome(s, err)
-	r.p = comm.Pending{}
+	r.end(err)
 	return indices[k], st, err
 }

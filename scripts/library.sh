@@ -6,7 +6,7 @@
 #   scripts/library.sh PREFIX     into PREFIX/{bin,lib,include}
 #
 # DESTDIR is put before PREFIX, for packagers. Without gfortran there is no module
-# mpi and no mpifort to use it; include 'mpif.h' needs neither here. PROFILE=off builds the library
+# mpi or mpi_ext and no mpifort to use it; include 'mpif.h' needs neither here. PROFILE=off builds the library
 # without its profile, for tests: they share then what Go has compiled. KEPT=DIR keeps what is
 # linked in DIR, and links what is up to date there no second time.
 set -euo pipefail
@@ -62,7 +62,8 @@ put "$build/libmpi_abi_fortran.so.1" "$lib"
 ln -sf libmpi_abi_fortran.so.1 "$lib/libmpi_abi_fortran.so"
 if command -v gfortran >/dev/null; then
 	gfortran -fsyntax-only -Ifortran -J"$build" fortran/mpi.f90
-	install -m 644 "$build/mpi.mod" "$include"
+	gfortran -fsyntax-only -Ifortran -J"$build" fortran/mpi_ext.f90
+	install -m 644 "$build/mpi.mod" "$build/mpi_ext.mod" "$include"
 fi
 
 for name in mpicc mpicxx mpic++ mpifort mpif77 mpif90; do

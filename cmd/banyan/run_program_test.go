@@ -133,7 +133,7 @@ func survivor() {
 			os.Exit(7)
 		}
 		err := world.Barrier()
-		if !errors.Is(err, mpi.ErrRankLost) {
+		if !errors.Is(err, mpi.ErrProcFailed) {
 			return fmt.Errorf("the barrier without rank 2 returned %v", err)
 		}
 		for round := range 100 {

@@ -29,8 +29,8 @@ const heldForDead = "the job holds this process for dead: it stops"
 
 func aborted(code int, why string) error { return fmt.Errorf("it aborted with code %d: %s", code, why) }
 
-// end leaves the job's end to the launcher. If there is none, it ends this process. rank is the lost
-// one, or proto.AnyRank if another process has aborted the job.
+// end leaves the job's end to the launcher. If there is none, it ends this process. rank is the
+// lost one, or proto.AnyRank if another process has aborted the job.
 func (j *Job) end(rank proto.Rank, code int, why string) {
 	if !j.leaving.Load() {
 		j.supervisor.rankLost(rank, code, why)
@@ -48,8 +48,8 @@ func (j *Job) stop(why string) {
 }
 
 // AwaitEnd waits for the end that the loss of a rank, which an error names, brings to the job, if
-// this program hasn't asked to survive it. It is for a program that can't go on without the rank. Its
-// own exit, a moment before the launcher knows of the loss, would be reported as the cause. It
+// this program hasn't asked to survive it. It is for a program that can't go on without the rank.
+// Its own exit, a moment before the launcher knows of the loss, would be reported as the cause. It
 // returns when the job goes on without the rank since another process has asked for that.
 func (j *Job) AwaitEnd(err error) {
 	lost := (*process.LostError)(nil)

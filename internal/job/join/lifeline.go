@@ -203,8 +203,8 @@ func (l *launched) rankLost(rank proto.Rank, code int, why string) {
 		case l.job.leased == 0:
 			l.job.launcher.Abort(code, why)
 		}
-		// With leases, the rank may not be lost to those who go on. They go on without this process,
-		// which can't. It still tells the launcher of deaths until then.
+		// With leases, the rank may not be lost to those who go on. They go on without this
+		// process, which can't. It still tells the launcher of deaths until then.
 		l.job.exit(code)
 	})
 }

@@ -8,8 +8,8 @@ import (
 	"banyan/internal/runtime/process"
 )
 
-// The error classes of fault tolerance (ULFM). The standard's ABI has no numbers for them yet. These
-// are provisional: mpi-ext.h has them too.
+// The error classes of fault tolerance (ULFM). The standard's ABI has no numbers for them yet.
+// These are provisional: mpi-ext.h has them too.
 const (
 	ErrProcFailed        Code = 16128
 	ErrProcFailedPending Code = 16129

@@ -113,12 +113,15 @@ func (p *Process) beginReceive(source, tag int32) beginning {
 // status.
 func (p *Process) initNoProc(c *communicator, function string, source int32, request *Request) Code {
 	r := p.newRequest(c, function)
-	r.begin = beginNothing(source)
+	r.begin = p.beginNothing(source)
 	return p.publish(r, request)
 }
 
-func beginNothing(source int32) beginning {
+func (p *Process) beginNothing(source int32) beginning {
 	return func(r *request) Code {
+		if code := p.unrevoked(r.c, r.function); code != Success {
+			return code
+		}
 		r.settle(source)
 		return Success
 	}

@@ -93,6 +93,17 @@ func (p *Process) checkSend(c *communicator, function string, dest, tag int32) C
 		return p.fail(c, function, ErrRank, "the destination is %d, and the communicator has %d ranks", dest, n)
 	case tag < 0:
 		return p.fail(c, function, ErrTag, "the tag is %d, and must not be negative", tag)
+	case dest == ProcNull:
+		return p.unrevoked(c, function)
+	}
+	return Success
+}
+
+// unrevoked is the error of a function that does nothing, as with MPI_PROC_NULL, in a
+// communicator that is revoked.
+func (p *Process) unrevoked(c *communicator, function string) Code {
+	if err := c.comm.Usable(); err != nil {
+		return p.failWith(c, function, err)
 	}
 	return Success
 }
@@ -105,6 +116,8 @@ func (p *Process) checkReceive(c *communicator, function string, source, tag int
 		return p.fail(c, function, ErrRank, "the source is %d, and the communicator has %d ranks", source, n)
 	case tag < 0 && tag != AnyTag:
 		return p.fail(c, function, ErrTag, "the tag is %d, and must not be negative", tag)
+	case source == ProcNull:
+		return p.unrevoked(c, function)
 	}
 	return Success
 }

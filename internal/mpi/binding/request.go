@@ -198,8 +198,8 @@ func (p *Process) conclude(r *request) {
 	p.outcome(r, e)
 }
 
-// concludeUndisturbed is conclude, but may give up when a rank has failed or a communicator has been
-// revoked. Then it returns false.
+// concludeUndisturbed is conclude, but may give up when a rank has failed or a communicator has
+// been revoked. Then it returns false.
 func (p *Process) concludeUndisturbed(r *request) bool {
 	if r.state != active {
 		return true
@@ -208,7 +208,7 @@ func (p *Process) concludeUndisturbed(r *request) bool {
 	if len(r.also) > 0 {
 		disturbed := false
 		e.WaitUntil(func(done func(engine.Handle) bool) bool {
-			disturbed = e.DisturbedNow()
+			disturbed = e.Disturbed()
 			return disturbed || r.over(done)
 		})
 		if disturbed {

@@ -46,8 +46,8 @@ func (p *Process) concludeDisturbed(l *list) {
 	}
 }
 
-// concludeOver takes the outcomes of the requests that are over. It tells whether one has failed, or
-// all are over.
+// concludeOver takes the outcomes of the requests that are over. It tells whether one has failed,
+// or all are over.
 func (p *Process) concludeOver(l *list) bool {
 	p.job.Engine().TestUntil(func(done func(engine.Handle) bool) bool {
 		for _, r := range l.all {

@@ -42,5 +42,5 @@ func (c *Comm) openSpread() error {
 		return nil
 	}
 	c.plans.spread = true
-	return c.eng.OpenContext(c.branch(spreadBranch), c.group, false)
+	return c.eng.OpenBranch(c.context, c.branch(spreadBranch), c.group, false)
 }

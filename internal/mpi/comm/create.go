@@ -52,6 +52,9 @@ func (c *Comm) CreateGroup(group []proto.Rank, tag int) (*Comm, error) {
 const groupBranch = 1 << 63
 
 func (c *Comm) subset(op string, context uint64, group []proto.Rank) (*Comm, error) {
+	if err := c.Usable(); err != nil {
+		return nil, c.wrap(op, err)
+	}
 	_, self := c.eng.Self()
 	if !slices.Contains(group, self) {
 		return nil, nil

@@ -2,10 +2,15 @@ package comm
 
 import (
 	"errors"
+	"slices"
 
 	"banyan/internal/proto"
+	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
+	"banyan/internal/splitmix"
 )
+
+// What a program uses that handles failures itself (ULFM), in jobs without replicas.
 
 // Failed are the members that have failed, as far as this process knows, as ranks of the world, in
 // the order in which it learnt of them. The list only grows, and has each rank that an error of an
@@ -22,3 +27,95 @@ func (c *Comm) learn(err error) {
 		c.eng.NoteFailed(c.context, lost.Rank)
 	}
 }
+
+// Revoke ends all operations of the communicator with process.ErrRevoked, those under way and later
+// ones: here at once, and at all other members in time, though this one may die. Only Agree,
+// Shrink, Free and what is local goes on. Not all members need call it.
+func (c *Comm) Revoke() error { return c.wrap("Revoke", c.eng.Revoke(c.context)) }
+
+// Revoked tells whether the communicator is revoked here.
+func (c *Comm) Revoked() bool { return c.eng.Revoked(c.context) }
+
+// Usable is why operations of the communicator can't succeed, or nil. It costs next to nothing
+// where nothing has failed.
+func (c *Comm) Usable() error {
+	if !c.eng.Disturbed() {
+		return nil
+	}
+	return c.eng.ContextError(c.context)
+}
+
+// Agreement is an agreement that was started.
+type Agreement struct {
+	comm    *Comm
+	op      string
+	handle  engine.Handle
+	outcome *process.Agreement
+}
+
+// Agree agrees on the bitwise AND of the flags of all members that live long enough to give theirs.
+// Each live member gets the same flags, and the same error: process.ErrRankLost if a member hasn't
+// given its flags and a member that has didn't acknowledge its failure before. Then Failed has all
+// such members everywhere.
+func (c *Comm) Agree(flags uint32) (uint32, error) {
+	a := c.Iagree(flags)
+	_, err := c.eng.Wait(a.handle)
+	return a.Flags(err)
+}
+
+// Iagree starts an Agree.
+func (c *Comm) Iagree(flags uint32) Agreement { return c.agree("Agree", process.AgreeFlags, flags) }
+
+func (c *Comm) agree(op string, kind process.AgreementKind, flags uint32) Agreement {
+	h, outcome := c.eng.Agree(c.context, kind, flags)
+	return Agreement{c, op, h, outcome}
+}
+
+// Handle is the engine's handle of the operation.
+func (a Agreement) Handle() engine.Handle { return a.handle }
+
+// Flags is the outcome of Iagree. err is the engine's error of the operation, which has ended.
+func (a Agreement) Flags(err error) (uint32, error) { return a.outcome.Flags, a.comm.wrap(a.op, err) }
+
+// AgreeFailed agrees on who has failed, as ranks of the world. It acknowledges them.
+func (c *Comm) AgreeFailed() ([]proto.Rank, error) {
+	a := c.agree("AgreeFailed", process.AgreeFailed, 0)
+	if _, err := c.eng.Wait(a.handle); err != nil {
+		return nil, c.wrap(a.op, err)
+	}
+	return a.outcome.Failed, nil
+}
+
+// Shrink makes a communicator of the members that live, in their order. All that live call it, and
+// all that return are members. No member is one whose failure was an error before.
+func (c *Comm) Shrink() (*Comm, error) {
+	a := c.Ishrink()
+	_, err := c.eng.Wait(a.handle)
+	return a.Shrunk(err)
+}
+
+// Ishrink starts a Shrink.
+func (c *Comm) Ishrink() Agreement { return c.agree("Shrink", process.AgreeShrink, 0) }
+
+// Shrunk is the outcome of Ishrink. err is the engine's error of the operation, which has ended.
+func (a Agreement) Shrunk(err error) (*Comm, error) {
+	c := a.comm
+	if err != nil {
+		return nil, c.wrap(a.op, err)
+	}
+	// All derive the same context without messages: from what they have agreed on.
+	context := splitmix.Mix(splitmix.Mix(splitmix.Mix(c.context)^shrinkBranch) ^ a.outcome.Number)
+	var group []proto.Rank
+	for _, r := range c.group {
+		if !slices.Contains(a.outcome.Failed, r) {
+			group = append(group, r)
+			continue
+		}
+		context = splitmix.Mix(context ^ uint64(r))
+	}
+	d, err := open(c.eng, context&^collectivePart, group)
+	return d, c.wrap(a.op, err)
+}
+
+// shrinkBranch keeps the contexts of Shrink apart from those of other children.
+const shrinkBranch = 1 << 62

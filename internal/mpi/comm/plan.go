@@ -146,6 +146,9 @@ func (l *plans) take() (p *Plan) {
 // Run carries the plan out.
 func (p *Plan) Run() error {
 	c := p.comm
+	if p.err == nil {
+		p.err = c.Usable() // a plan may have no steps
+	}
 	if p.err != nil {
 		return p.discard()
 	}
@@ -181,6 +184,11 @@ func (p *Plan) Start() (Operation, error) {
 	c := p.comm
 	p.build()
 	o := Operation{comm: c, op: p.op}
+	if err := c.Usable(); err != nil && p.kept {
+		return Operation{}, c.wrap(p.op, err)
+	} else if p.err == nil {
+		p.err = err
+	}
 	if p.err != nil {
 		return Operation{}, p.discard()
 	}
@@ -204,10 +212,13 @@ func (p *Plan) Start() (Operation, error) {
 // plans in different orders.
 func (p *Plan) Keep() error {
 	p.build()
+	c := p.comm
+	if p.err == nil {
+		p.err = c.Usable()
+	}
 	if p.err != nil {
 		return p.discard()
 	}
-	c := p.comm
 	c.plans.Lock()
 	number := c.plans.kept
 	c.plans.kept++

@@ -164,6 +164,20 @@ func (p Pending) WaitOrWithdraw() (Status, error) {
 	return p.outcome(s, err)
 }
 
+// WaitUndisturbed is Wait, but gives up when a rank is lost or a communicator is revoked: then done
+// may be false.
+func (p Pending) WaitUndisturbed() (s Status, done bool, err error) {
+	if p.comm == nil {
+		return Status{}, true, nil
+	}
+	es, done, err := p.comm.eng.WaitUndisturbed(p.handle)
+	if !done {
+		return Status{}, false, nil
+	}
+	s, err = p.outcome(es, err)
+	return s, true, err
+}
+
 // Test tells whether the operation has ended.
 func (p Pending) Test() (Status, bool, error) {
 	if p.comm == nil {
@@ -232,6 +246,9 @@ func (c *Comm) world(rank int) proto.Rank {
 func (c *Comm) status(s process.Status) Status {
 	return Status{Source: c.local(s.Source), Tag: int(s.Tag), Bytes: s.Bytes}
 }
+
+// Local is the communicator's rank of a world rank; AnySource if it has none.
+func (c *Comm) Local(world proto.Rank) int { return c.local(world) }
 
 // local is the communicator's rank of a world rank; AnySource if it has none.
 func (c *Comm) local(world proto.Rank) int {

@@ -53,6 +53,9 @@ func (c *Comm) Split(colour, key int) (*Comm, error) {
 
 // Dup makes a communicator of the same members. Messages of the two never match each other.
 func (c *Comm) Dup() (*Comm, error) {
+	if err := c.Usable(); err != nil {
+		return nil, c.wrap("Dup", err)
+	}
 	d, err := open(c.eng, c.child(0), append([]proto.Rank(nil), c.group...))
 	if err != nil {
 		return nil, c.wrap("Dup", err)

@@ -85,7 +85,7 @@ func (c *Comm) Restore(b []byte) error {
 	p.spread = p.spread || spread
 	p.Unlock()
 	if spread {
-		if err := c.eng.OpenContext(c.branch(spreadBranch), c.group, false); err != nil {
+		if err := c.eng.OpenBranch(c.context, c.branch(spreadBranch), c.group, false); err != nil {
 			return err
 		}
 	}

@@ -27,6 +27,7 @@ package engine
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"banyan/internal/proto"
@@ -87,6 +88,8 @@ type Engine struct {
 	sends   uint64            // messages that the program has sent
 	closed  bool
 	threads bool // several of the program use the lane
+
+	disturbed atomic.Bool // a rank is lost, or a communicator was revoked here
 
 	waiting waiting
 	rivals  rivals

@@ -59,11 +59,19 @@ func (h host) put(ev Event) {
 func (h host) Died(r detector.Report) { h.put(Event{Kind: Died, Report: r}) }
 func (h host) RankLost(r proto.Rank) {
 	h.e.closeLane(lane.Lost)
+	h.e.disturbed.Store(true)
 	h.put(Event{Kind: RankLost, Rank: r})
 	if b := h.e.back; b != nil {
 		time.Sleep(b.Grace)
 	}
 }
+
+// Revoked leaves a revoked communicator to Go, which knows that it is.
+func (h host) Revoked(context uint64) {
+	h.e.disturbed.Store(true)
+	h.e.shared.DropContext(context)
+}
+
 func (h host) Fenced(by proto.Proc)  { h.e.closeLane(lane.Lost); h.put(Event{Kind: Fenced, By: by}) }
 func (h host) Apart(from proto.Proc) { h.put(Event{Kind: Apart, By: from}) }
 

@@ -24,5 +24,43 @@ func (e *Engine) AckFailed(context uint64, n int) int {
 
 // NoteFailed adds a failure that an error has named.
 func (e *Engine) NoteFailed(context uint64, rank proto.Rank) {
+	e.disturbed.Store(true)
 	e.tell(func(p *process.Process) { p.NoteFailed(context, rank) })
+}
+
+// OpenBranch makes a further context of a communicator known; see process.Process.OpenBranch.
+func (e *Engine) OpenBranch(family, id uint64, members []proto.Rank, collective bool) error {
+	e.lock()
+	defer e.mu.Unlock()
+	return e.p.OpenBranch(family, id, members, collective)
+}
+
+// ContextError is why the program may not use a context, or nil.
+func (e *Engine) ContextError(context uint64) error {
+	e.lock()
+	defer e.mu.Unlock()
+	return e.p.ContextError(context)
+}
+
+// Revoke revokes a communicator; see process.Process.Revoke.
+func (e *Engine) Revoke(context uint64) (err error) {
+	e.tell(func(p *process.Process) { err = p.Revoke(context) })
+	return err
+}
+
+// Revoked tells whether a communicator is revoked here.
+func (e *Engine) Revoked(context uint64) bool {
+	if !e.Disturbed() {
+		return false
+	}
+	e.lock()
+	defer e.mu.Unlock()
+	return e.p.Revoked(context)
+}
+
+// Agree enters a communicator's next agreement. Its outcome is there when the operation has ended.
+func (e *Engine) Agree(context uint64, kind process.AgreementKind, flags uint32) (Handle, *process.Agreement) {
+	e.lock()
+	defer e.mu.Unlock()
+	return e.p.Agree(context, kind, flags)
 }

@@ -125,7 +125,7 @@ func (e *Engine) ReceiveWait(context uint64, src proto.Rank, tag int32, buffer [
 // on (process.PendingError) is withdrawn. The lock is held.
 func (e *Engine) withdrawn(h Handle, err error) error {
 	if pending := (*process.PendingError)(nil); errors.As(err, &pending) {
-		return e.p.Withdraw(h, pending)
+		return e.p.WithdrawPending(h, pending)
 	}
 	return err
 }
@@ -172,23 +172,17 @@ func (e *Engine) Wait(h Handle) (Status, error) {
 // may be false, and the operation isn't forgotten.
 func (e *Engine) WaitUndisturbed(h Handle) (s Status, done bool, err error) {
 	e.lock()
-	e.until(func() bool { return e.p.Done(h) || e.p.Disturbed() })
+	e.until(func() bool { return e.p.Done(h) || e.disturbed.Load() })
 	if done = e.p.Done(h) || e.closed; done {
 		s, err = e.take(h)
 	}
-	e.mu.Unlock()
+	e.unlock()
 	return s, done, err
 }
 
-// DisturbedNow is Disturbed for a function that WaitUntil calls.
-func (e *Engine) DisturbedNow() bool { return e.p.Disturbed() }
-
-// Disturbed tells whether a rank is lost, or a communicator has been revoked here.
-func (e *Engine) Disturbed() bool {
-	e.lock()
-	defer e.mu.Unlock()
-	return e.p.Disturbed()
-}
+// Disturbed tells whether a rank is lost, or a communicator has been revoked here. Other calls
+// can't fail because of a failure. It takes no lock.
+func (e *Engine) Disturbed() bool { return e.disturbed.Load() }
 
 // Test makes progress once and tells whether an operation has ended. If so, it forgets the
 // operation.

@@ -61,7 +61,7 @@ func (e *Engine) Share(x *Shared, name string, c commons.Call, t Taker) error {
 	if e.closed {
 		err = process.ErrClosed
 	} else if !e.p.Undisturbed(x.Context) {
-		err = e.disturbed(x)
+		err = e.cantShare(x)
 	}
 	if err == nil {
 		x.Begin(c)
@@ -79,8 +79,8 @@ func (e *Engine) Share(x *Shared, name string, c commons.Call, t Taker) error {
 	return err
 }
 
-// disturbed tells the common memory who is dead. It is an error if this process can't go on.
-func (e *Engine) disturbed(x *Shared) error {
+// cantShare tells the common memory who is dead. It is an error if this process can't go on.
+func (e *Engine) cantShare(x *Shared) error {
 	for i, r := range x.Members {
 		if e.p.RankLost(r) {
 			x.Gone(i)
@@ -145,7 +145,7 @@ func (e *Engine) waitShared(c sharedCall, t Taker) (err error) {
 			break
 		}
 		if !e.p.Undisturbed(x.Context) {
-			if err = e.disturbed(x); err != nil {
+			if err = e.cantShare(x); err != nil {
 				break
 			}
 		}

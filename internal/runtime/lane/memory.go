@@ -179,6 +179,15 @@ func (m *Memory) SetPart(handle uint64, part *commons.Part) {
 	}
 }
 
+// DropContext takes the communicators of a context out of the table.
+func (m *Memory) DropContext(context uint64) {
+	for i := range m.comms {
+		if c := &m.comms[i]; c.handle != 0 && c.context == context {
+			*c = Comm{}
+		}
+	}
+}
+
 // DropComm takes a communicator out of the table.
 func (m *Memory) DropComm(handle uint64) {
 	if c := m.place(handle); c.handle == handle {

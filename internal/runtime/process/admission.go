@@ -107,6 +107,7 @@ func (p *Process) adoptViews() {
 		if l.growing {
 			p.adopt(v)
 		}
+		p.confirmExcluded(v)
 	}
 }
 

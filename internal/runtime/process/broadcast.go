@@ -34,15 +34,28 @@ const (
 // OpenContext makes a context known: its members as world ranks in the order of their ranks in
 // the communicator, and whether collectives use it.
 func (p *Process) OpenContext(id uint64, members []proto.Rank, collective bool) error {
+	return p.OpenBranch(id&^1, id, members, collective)
+}
+
+// OpenBranch is OpenContext for a further context of a communicator, whose context of
+// point-to-point messages is family.
+func (p *Process) OpenBranch(family, id uint64, members []proto.Rank, collective bool) error {
 	if p.contexts.byID[id] != nil {
 		return ErrContext
 	}
-	c := &context{id: id, members: members, collective: collective}
+	c := &context{id: id, members: members, collective: collective, family: family}
 	c.self = c.index(p.rank)
 	for _, r := range p.lifecycle.lost {
 		c.noteFailed(r)
 	}
 	p.contexts.byID[id] = c
+	if f := p.contexts.byID[family]; f != nil && f.revoked {
+		c.revoked, c.shut = true, true
+		return nil
+	}
+	if id == family && !p.replicated {
+		p.openTolerance(c)
+	}
 	if !collective || p.cfg.Layout.Replicated() || len(members) == 1 {
 		return nil
 	}
@@ -118,11 +131,16 @@ func (p *Process) startBroadcasts(c *context) {
 func (p *Process) broadcastArrived(from proto.Proc, h *wire.Header, payload []byte) {
 	c := p.contexts.find(h.Context)
 	if c == nil {
-		if p.cfg.Layout.Replicated() || p.contexts.wasForgotten(h.Context) {
+		if p.cfg.Layout.Replicated() || p.contexts.wasForgotten(h.Context) || p.belated(from, h.Context) {
 			p.buffers.put(payload)
 		} else {
 			p.contexts.orphans[h.Context] = append(p.contexts.orphans[h.Context], orphan{from, *h, payload})
 		}
+		return
+	}
+	if c.revoked {
+		p.belated(from, h.Context)
+		p.buffers.put(payload)
 		return
 	}
 	f := h.Broadcast()

@@ -21,12 +21,27 @@ func (p *Process) CloseContext(id uint64) {
 	if c == nil || c.closed {
 		return
 	}
-	c.closed = true
+	c.closed, c.shut = true, true
 	p.requests.each(func(h Handle, r *request) {
 		if r.context == id && r.kind != sending {
 			p.fail(h, r, ErrFreed)
 		}
 	})
+	p.dropContext(id)
+	if id == c.family {
+		p.closeTolerance(id)
+	}
+	if c.begun { // by all members, or by none
+		p.announceClosed(c)
+		p.forgetClosed()
+		return
+	}
+	p.contexts.remove(c)
+	p.contexts.deactivate(c)
+}
+
+// dropContext drops the messages that have arrived in a context.
+func (p *Process) dropContext(id uint64) {
 	p.match.DropContext(id, func(token uint32) {
 		ah, a := p.receives.arrivals.at(token)
 		if a.offered {
@@ -35,13 +50,6 @@ func (p *Process) CloseContext(id uint64) {
 		}
 		p.dropArrival(ah, a)
 	})
-	if c.begun { // by all members, or by none
-		p.announceClosed(c)
-		p.forgetClosed()
-		return
-	}
-	p.contexts.remove(c)
-	p.contexts.deactivate(c)
 }
 
 // contextError is why the program may not use a context, or nil.
@@ -54,6 +62,8 @@ func (p *Process) contextError(id uint64) error {
 		return ErrClosed
 	case c == nil || c.closed:
 		return ErrFreed
+	case c.revoked:
+		return ErrRevoked
 	}
 	return nil
 }

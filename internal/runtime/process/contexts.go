@@ -44,6 +44,9 @@ type context struct {
 	broken     bool     // members disagreed about a size: they are out of step
 	begun      bool     // the program has broadcast
 
+	family  uint64 // the context of point-to-point messages of its communicator
+	shut    bool   // closed or revoked
+	revoked bool
 	closed  bool   // by the program here
 	closers []bool // by member: closed there; nil before the first
 }
@@ -106,6 +109,18 @@ func (s *contexts) wasForgotten(id uint64) bool { return slices.Contains(s.forgo
 func (s *contexts) takeOrphans(id uint64) []orphan {
 	list := s.orphans[id]
 	delete(s.orphans, id)
+	return list
+}
+
+// family lists the contexts of a communicator, in ascending order.
+func (s *contexts) family(id uint64) []uint64 {
+	var list []uint64
+	for _, c := range s.byID {
+		if c.family == id { //banyan:maporder sorted below
+			list = append(list, c.id)
+		}
+	}
+	slices.Sort(list)
 	return list
 }
 

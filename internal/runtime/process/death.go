@@ -13,6 +13,7 @@ import (
 func (p *Process) Evidence(q proto.Proc, incarnation proto.Incarnation) {
 	if p.excluded(q, incarnation) {
 		p.certainlyOver(q)
+		p.confirm(q)
 	}
 }
 
@@ -244,6 +245,8 @@ func (p *Process) fail(h Handle, r *request, err error) {
 			m.Body = nil // the program may reuse it now
 			if lost := (*LostError)(nil); errors.As(err, &lost) {
 				m.lost = lost.Rank
+			} else if errors.Is(err, ErrRevoked) {
+				m.lost = proto.AnyRank
 			}
 		}
 	}

@@ -50,10 +50,6 @@ func (p *Process) NoteFailed(context uint64, rank proto.Rank) {
 	}
 }
 
-// Disturbed tells whether a rank is lost, or a communicator has been revoked here: only then
-// operations end with ErrRankLost, ErrPending or ErrRevoked.
-func (p *Process) Disturbed() bool { return len(p.lifecycle.lost) > 0 || p.contexts.revoked > 0 }
-
 // noteFailed returns false if the member was known to have failed, or is none.
 func (c *context) noteFailed(rank proto.Rank) bool {
 	if slices.Contains(c.failed, rank) || c.index(rank) < 0 {
@@ -126,9 +122,9 @@ func (p *Process) warn(c *context, r *request) {
 	}
 }
 
-// Withdraw ends a receive that shows a PendingError, for a call that waits for it and nothing else.
-// It returns the error of that call.
-func (p *Process) Withdraw(h Handle, pending *PendingError) error {
+// WithdrawPending ends a receive that shows a PendingError, for a call that waits for it and
+// nothing else. It returns the error of that call.
+func (p *Process) WithdrawPending(h Handle, pending *PendingError) error {
 	if p.Cancel(h) {
 		p.Take(h)
 	}

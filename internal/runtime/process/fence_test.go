@@ -34,6 +34,7 @@ func (w *frameLog) Minority([]membership.Departure) {}
 func (w *frameLog) HealFailed(error)                {}
 func (w *frameLog) Heals(HealStep)                  {}
 func (w *frameLog) SafepointWanted(bool)            {}
+func (w *frameLog) Revoked(uint64)                  {}
 func (w *frameLog) RankLost(proto.Rank)             {}
 func (w *frameLog) Fenced(proto.Proc)               {}
 func (w *frameLog) Aborted(proto.Proc, int)         {}

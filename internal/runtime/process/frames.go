@@ -93,6 +93,8 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 		p.Left(from)
 	case wire.KindAbort:
 		p.host.Aborted(from, int(h.Abort().Code))
+	case wire.KindAgreement, wire.KindRevocation:
+		p.pactArrived(from, h, payload)
 	case wire.KindAsk:
 		p.askArrived(from, h)
 	case wire.KindThrough:
@@ -141,5 +143,6 @@ func (p *Process) fence(by proto.Proc) {
 		p.voidTransfers(q)
 	}
 	p.requests.each(func(h Handle, r *request) { p.fail(h, r, ErrFenced) })
+	p.endAgreements(ErrFenced)
 	p.host.Fenced(by)
 }

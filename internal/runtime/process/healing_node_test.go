@@ -84,6 +84,7 @@ func (n *healingNode) Died(r detector.Report) {
 func (n *healingNode) Viewed(*membership.View, bool)   {}
 func (n *healingNode) Apart(proto.Proc)                { n.w.t.Errorf("%v is apart from another process", n) }
 func (n *healingNode) Minority([]membership.Departure) { n.w.t.Errorf("%v is in a minority", n) }
+func (n *healingNode) Revoked(uint64)                  {}
 func (n *healingNode) RankLost(r proto.Rank)           { n.w.t.Errorf("%v holds %v for lost", n, r) }
 func (n *healingNode) Fenced(by proto.Proc) {
 	if !n.dead {

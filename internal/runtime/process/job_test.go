@@ -24,6 +24,8 @@ type testJob struct {
 	sent   *frameSums      // of what is sent, if set
 	pairs  [][2]proto.Proc // keys of links, in creation order
 	now    proto.Time
+
+	oneWitness bool // one process at most sees the end of a link to a dead one; others hear of it
 }
 
 type packet struct {
@@ -137,6 +139,7 @@ func (n *node) HealFailed(err error)            { n.healFailed = err }
 func (n *node) Heals(HealStep)                  {}
 func (n *node) SafepointWanted(bool)            {}
 func (n *node) RankLost(r proto.Rank)           { n.lost = append(n.lost, r) }
+func (n *node) Revoked(uint64)                  {}
 func (n *node) Fenced(by proto.Proc) {
 	n.w.t.Fatalf("%v was fenced by %v although it lives", n.self, by)
 }
@@ -165,8 +168,9 @@ func (w *testJob) crash(q proto.Proc) {
 			w.links[key] = l[:w.rng.IntN(len(l)+1)]
 		}
 	}
+	witness := proto.Proc(w.rng.IntN(len(w.nodes)))
 	for _, m := range w.nodes {
-		if m.self != q {
+		if m.self != q && (!w.oneWitness || m.self == witness) {
 			w.push(q, m.self, packet{closed: true})
 		}
 	}

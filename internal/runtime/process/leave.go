@@ -47,7 +47,7 @@ func (p *Process) Flushed() bool {
 		return false
 	}
 	for _, c := range p.contexts.active {
-		if !c.stream.Idle() {
+		if !c.stream.Idle() && !c.revoked {
 			return false
 		}
 	}

@@ -46,6 +46,7 @@ type peer struct {
 	contacted   bool              // a frame went there or came from there
 	why         membership.Why    // of a dead one: how sure its death is to the membership
 	over        bool              // of a dead one: it has certainly ended, whatever views say
+	final       bool              // of a dead one: its death is beyond doubt, by evidence or by a view
 	incarnation proto.Incarnation // the last one that was admitted
 	zeroCopy    Handle            // the message that is arriving in its receive's buffer
 	staging     []byte            // where a large frame is arriving
@@ -68,7 +69,7 @@ func (q *peer) admit(incarnation proto.Incarnation) bool {
 	if incarnation <= q.incarnation || !q.become(peerJoining) {
 		return false
 	}
-	q.incarnation, q.contacted, q.why, q.over = incarnation, false, membership.Silent, false
+	q.incarnation, q.contacted, q.why, q.over, q.final = incarnation, false, membership.Silent, false, false
 	return true
 }
 

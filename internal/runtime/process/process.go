@@ -23,6 +23,8 @@
 //     of dead replicas;
 //   - lifecycle (leave.go): how this process ends;
 //   - through (through.go): waits for a rank that has finished;
+//   - tolerance (failures.go, tolerance.go, agreements.go, revoked.go): what programs do that
+//     handle failures themselves;
 //   - requests (request.go, composite.go, waits.go), in which the program waits;
 //   - verification (verify.go) and perturbed timing (perturb.go), where they are asked for.
 //
@@ -73,6 +75,9 @@ type Host interface {
 	Died(r detector.Report)
 	// RankLost follows Died when no replica of the rank is left.
 	RankLost(r proto.Rank)
+	// Revoked is called when a communicator is revoked here, which is named by its context of
+	// point-to-point messages.
+	Revoked(context uint64)
 	// Viewed is called for each view after the first that comes into force here. coordinator
 	// says that this process brought it about.
 	Viewed(v *membership.View, coordinator bool)
@@ -178,6 +183,7 @@ type Process struct {
 	healing   healing
 	lifecycle lifecycle
 	through   through
+	tolerance tolerance
 
 	requests   slab[request]
 	unended    *int // how many requests were not taken yet

@@ -119,6 +119,15 @@ func (p *Process) ReceiveMatched(message Handle, buffer []byte) Handle {
 		return h
 	}
 	r.buffer, r.context, r.peer, r.tag = buffer, a.envelope.Context, a.envelope.Src, a.envelope.Tag
+	if p.Revoked(r.context) {
+		if a.offered {
+			p.refuse(a)
+		} else {
+			p.dropArrival(message, a)
+		}
+		p.complete(h, r, ErrRevoked)
+		return h
+	}
 	p.accept(h, r, message, a)
 	return h
 }
@@ -280,6 +289,9 @@ func (p *Process) deliver(from proto.Proc, h *wire.Header, f *payload) {
 		if p.cfg.Mirror {
 			p.noteTaken(e.Src, len(body))
 		}
+		return
+	}
+	if p.contexts.revoked > 0 && p.belated(from, h.Context) {
 		return
 	}
 	_, a := p.keep(e, h.Total)

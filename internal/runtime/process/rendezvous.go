@@ -28,6 +28,10 @@ func (p *Process) deliverOffer(from proto.Proc, h *wire.Header, e match.Envelope
 		p.accept(rh, r, ah, a)
 		return
 	}
+	if p.contexts.revoked > 0 && p.belated(from, h.Context) {
+		p.refuse(a)
+		return
+	}
 	p.match.Keep(e, ah.index)
 	p.Changes++
 }
@@ -138,6 +142,10 @@ func (p *Process) fragment(from proto.Proc, h *wire.Header) {
 		return
 	}
 	if f := h.Fragment(); f.Withdrawn {
+		if f.Lost == proto.AnyRank {
+			p.finishRendezvous(a, ErrRevoked)
+			return
+		}
 		p.finishRendezvous(a, &LostError{f.Lost})
 		return
 	}

@@ -188,7 +188,7 @@ func (p *Process) sendError(context uint64, dst proto.Rank) error {
 // operation is hopeless. It is short, so that the compiler puts it in the path of each message.
 func (p *Process) inOrder(context uint64) bool {
 	c := p.contexts.recent[context%2]
-	return c != nil && c.id == context && !c.closed && p.lifecycle.running()
+	return c != nil && c.id == context && !c.shut && p.lifecycle.running()
 }
 
 // hasRoom tells whether a send to dst may complete at once.

@@ -34,6 +34,7 @@ func (p *Process) pulled(from proto.Proc, h *wire.Header) {
 		return // overtaken by an acknowledgement or a death
 	}
 	if m.Body == nil && !f.Discard {
+		p.belated(from, m.Context) // a receiver that doesn't know yet hears it before it misses the data
 		wire.Fragment{Receiver: f.Receiver, Wanted: f.Wanted, Withdrawn: true, Lost: m.lost}.Put(&p.header)
 		p.send(from, &p.header, nil, 0)
 	}

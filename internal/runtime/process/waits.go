@@ -15,6 +15,7 @@ type Wait struct {
 	Bytes      int        // of the message, or the room for it
 	Collective bool       // it is part of a collective
 	Matched    bool       // the message is here, its data is on the way
+	Agrees     bool       // it is an agreement, which waits for Peer
 	Ahead      bool       // it has been sent: this process is throttled until another replica catches up
 }
 
@@ -28,6 +29,8 @@ func (w Wait) String() string {
 		tag = " with any tag"
 	}
 	switch {
+	case w.Agrees:
+		return fmt.Sprintf("for %v in an agreement", w.Peer)
 	case w.Ahead:
 		return fmt.Sprintf("for another replica of its rank, which is behind, after sending %s%s to %v", inBytes(w.Bytes), tag, w.Peer)
 	case !w.Receives:
@@ -48,6 +51,7 @@ func (p *Process) Waits() (all []Wait) {
 		}
 		all = append(all, Wait{Receives: true, Peer: what.src, Tag: what.tag})
 	}
+	all = p.agreementWaits(all)
 	ahead := p.replicated && (p.replica.Throttled() || !p.retainsLittle())
 	p.requests.each(func(h Handle, r *request) {
 		w := Wait{Receives: r.kind != sending, Peer: r.peer, Tag: r.tag, Bytes: len(r.buffer)}

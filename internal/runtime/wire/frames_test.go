@@ -71,6 +71,16 @@ func TestFramesUseTheirFields(t *testing.T) {
 			Header{Kind: KindThrough, Context: 1, Seq: 2},
 			func(h *Header) bool { return h.Ask() == Ask{1, 2, true} },
 		},
+		"revocation": {
+			Revocation{Origin: 1}.Put,
+			Header{Kind: KindRevocation, Aux: 1},
+			func(h *Header) bool { return h.Revocation() == Revocation{1, false} },
+		},
+		"absent": {
+			Revocation{Absent: true}.Put,
+			Header{Kind: KindRevocation, Flags: 1},
+			func(h *Header) bool { return h.Revocation() == Revocation{0, true} },
+		},
 		"broadcast": {
 			(&Broadcast{Kind: KindCorrection, Context: 1, Number: 2, From: 3, To: 4, Root: 5, Shape: 6, Step: 9, Stable: 7, Bytes: 8}).Put,
 			Header{Kind: KindCorrection, Context: 1, Seq: 2, Src: 3, Dst: 4, Tag: 9, Aux: 5, Flags: 6, Offset: 7, Total: 8},

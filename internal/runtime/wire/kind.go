@@ -115,6 +115,13 @@ const (
 	// has replicas (internal/proto/rollback); see Marker.
 	KindMarker
 
+	// Programs that handle failures themselves (internal/runtime/process/tolerance.go).
+
+	// KindAgreement carries a message of internal/proto/agreement, of the communicator Context.
+	KindAgreement
+	// KindRevocation carries one of internal/proto/revocation; see Revocation.
+	KindRevocation
+
 	kindEnd
 )
 
@@ -161,6 +168,8 @@ var kinds = [kindEnd]payloadShape{
 	KindNudge:            {"nudge", 0},
 	KindGiveUp:           {"give-up", 0},
 	KindMarker:           {"marker", 0},
+	KindAgreement:        {"agreement", anyBytes},
+	KindRevocation:       {"revocation", 0},
 }
 
 // Valid tells whether k is a kind that may be on the wire.

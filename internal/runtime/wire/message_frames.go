@@ -49,6 +49,25 @@ func (h *Header) Ask() Ask {
 	return Ask{Context: h.Context, Number: h.Seq, Through: h.Kind == KindThrough}
 }
 
+// Revocation is a KindRevocation. The header's Context is the communicator's.
+type Revocation struct {
+	Origin int32 // the member that began it
+	Absent bool  // the answer that the communicator isn't open here
+}
+
+// Put makes h the header of the frame, but for its Context.
+func (f Revocation) Put(h *Header) {
+	*h = Header{Kind: KindRevocation, Aux: f.Origin}
+	if f.Absent {
+		h.Flags = flagSet
+	}
+}
+
+// Revocation reads a KindRevocation.
+func (h *Header) Revocation() Revocation {
+	return Revocation{Origin: h.Aux, Absent: h.Flags&flagSet != 0}
+}
+
 // flagSet is the one flag of the kinds of frames that have one.
 const flagSet = 1
 

@@ -355,6 +355,9 @@ func (r *rank) Died(d detector.Report) {
 	r.hearsay = append(r.hearsay, d)
 }
 
+// Revoked implements process.Host: its programs don't handle failures.
+func (r *rank) Revoked(uint64) {}
+
 // RankLost implements process.Host.
 func (r *rank) RankLost(q proto.Rank) {
 	r.log("holds %v for lost", q)

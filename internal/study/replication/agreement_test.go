@@ -60,6 +60,7 @@ type loan struct {
 }
 
 func (n *realNode) Died(detector.Report)            {}
+func (n *realNode) Revoked(uint64)                  {}
 func (n *realNode) RankLost(proto.Rank)             {}
 func (n *realNode) Viewed(*membership.View, bool)   {}
 func (n *realNode) Apart(proto.Proc)                {}

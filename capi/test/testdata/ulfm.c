@@ -1,0 +1,128 @@
+// ulfm HOW, on four ranks, goes on when ranks die: it revokes, agrees and shrinks (ULFM).
+#include <mpi.h>
+#include "mpi-ext.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+static int class_of(int code)
+{
+	int class;
+	MPI_Error_class(code, &class);
+	return class;
+}
+
+// The rest of the life of those that live: a communicator of them works.
+static void go_on(MPI_Comm live, int size)
+{
+	int n, one = 1, sum = 0;
+	CHECK(MPI_Comm_size(live, &n) == MPI_SUCCESS && n == size);
+	for (int i = 0; i < 100; i++) {
+		CHECK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, live) == MPI_SUCCESS && sum == size);
+	}
+	MPI_Barrier(live);
+}
+
+// Rank 1 dies in the middle of small collectives, which go through memory that all share.
+static void loop(int rank)
+{
+	MPI_Comm comm, live;
+	MPI_Group failed;
+	MPI_Request pending;
+	int one = 1, sum, code, x, flag, n;
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	CHECK(MPIX_Comm_is_revoked(comm, &flag) == MPI_SUCCESS && !flag);
+	flag = ~(1 << rank);
+	CHECK(MPIX_Comm_agree(comm, &flag) == MPI_SUCCESS && flag == ~15);
+	MPI_Irecv(&x, 1, MPI_INT, rank == 0 ? 2 : 0, 9, comm, &pending); // nobody sends it, and the source lives
+	for (int i = 0;; i++) {
+		if (i == 200 && rank == 1)
+			raise(SIGKILL);
+		code = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+		if (code != MPI_SUCCESS)
+			break;
+		CHECK(i <= 200 && sum == 4);
+	}
+	CHECK(class_of(code) == MPIX_ERR_PROC_FAILED || class_of(code) == MPIX_ERR_REVOKED);
+	if (rank != 3) // not all revoke
+		CHECK(MPIX_Comm_revoke(comm) == MPI_SUCCESS);
+	code = MPI_Wait(&pending, MPI_STATUS_IGNORE);
+	CHECK(class_of(code) == MPIX_ERR_REVOKED && pending == MPI_REQUEST_NULL);
+	CHECK(MPIX_Comm_is_revoked(comm, &flag) == MPI_SUCCESS && flag);
+	CHECK(class_of(MPI_Barrier(comm)) == MPI_ERR_REVOKED);
+	CHECK(class_of(MPI_Send(&x, 1, MPI_INT, MPI_PROC_NULL, 0, comm)) == MPI_ERR_REVOKED);
+	CHECK(class_of(MPI_Send(&x, 1, MPI_INT, 0, 0, comm)) == MPI_ERR_REVOKED);
+	CHECK(class_of(MPI_Probe(0, 0, comm, MPI_STATUS_IGNORE)) == MPI_ERR_REVOKED);
+	CHECK(class_of(MPI_Comm_dup(comm, &live)) == MPI_ERR_REVOKED);
+	CHECK(class_of(MPI_Comm_split(comm, 0, 0, &live)) == MPI_ERR_REVOKED);
+	CHECK(MPI_Comm_size(comm, &n) == MPI_SUCCESS && n == 4);
+
+	flag = 7;
+	code = PMPIX_Comm_agree(comm, &flag);
+	CHECK(class_of(code) == MPIX_ERR_PROC_FAILED && flag == 7);
+	CHECK(MPIX_Comm_get_failed(comm, &failed) == MPI_SUCCESS);
+	CHECK(MPI_Group_size(failed, &n) == MPI_SUCCESS && n == 1);
+	CHECK(MPIX_Comm_ack_failed(comm, n, &n) == MPI_SUCCESS && n == 1);
+	MPI_Group_free(&failed);
+	CHECK(MPIX_Comm_iagree(comm, &flag, &pending) == MPI_SUCCESS);
+	CHECK(MPI_Wait(&pending, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag == 7);
+	CHECK(MPIX_Comm_agree_failed(comm, &failed) == MPI_SUCCESS);
+	CHECK(MPI_Group_size(failed, &n) == MPI_SUCCESS && n == 1);
+
+	CHECK(MPI_Comm_shrink(comm, &live) == MPI_SUCCESS);
+	CHECK(MPI_Comm_free(&comm) == MPI_SUCCESS);
+	go_on(live, 3);
+	MPI_Comm again;
+	CHECK(MPIX_Comm_ishrink(live, &again, &pending) == MPI_SUCCESS);
+	CHECK(MPI_Wait(&pending, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+	CHECK(MPI_Comm_free(&live) == MPI_SUCCESS);
+	go_on(again, 3);
+	CHECK(MPIX_Comm_revoke(MPI_COMM_WORLD) == MPI_SUCCESS); // MPI_Finalize works all the same
+}
+
+// An error handler revokes, shrinks and jumps out of the call that failed.
+static jmp_buf out;
+static MPI_Comm shrunk = MPI_COMM_NULL;
+static void handler(MPI_Comm *comm, int *error, ...)
+{
+	(void)error;
+	MPIX_Comm_revoke(*comm);
+	if (MPIX_Comm_shrink(*comm, &shrunk) == MPI_SUCCESS)
+		longjmp(out, 1);
+}
+
+static void jumps(int rank)
+{
+	MPI_Errhandler h;
+	int x = 0;
+	MPI_Comm comm;
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	MPI_Comm_create_errhandler(handler, &h);
+	MPI_Comm_set_errhandler(comm, h);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 2)
+		raise(SIGKILL);
+	if (setjmp(out) == 0) {
+		MPI_Recv(&x, 1, MPI_INT, rank == 0 ? 2 : 0, 0, comm, MPI_STATUS_IGNORE); // rank 0 sees the death, the others its revocation
+		abort();
+	}
+	go_on(shrunk, 3);
+}
+
+int main(int argc, char **argv)
+{
+	int rank;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	(strcmp(argv[1], "jumps") == 0 ? jumps : loop)(rank);
+	MPI_Finalize();
+	if (wrong == 0)
+		printf("rank %d goes on\n", rank);
+	return wrong != 0;
+}

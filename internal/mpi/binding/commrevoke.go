@@ -1,0 +1,137 @@
+package binding
+
+import (
+	"errors"
+
+	"banyan/internal/mpi/comm"
+	"banyan/internal/runtime/engine"
+)
+
+// Revoking, agreeing and shrinking (ULFM). The functions have no number in the standard's ABI yet:
+// mpi-ext.h declares them.
+
+// CommRevoke is MPIX_Comm_revoke.
+func (p *Process) CommRevoke(comm Comm) Code {
+	const function = "MPIX_Comm_revoke"
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm(function, comm)
+	}
+	if err := c.comm.Revoke(); err != nil {
+		return p.failWith(c, function, err)
+	}
+	return Success
+}
+
+// CommIsRevoked is MPIX_Comm_is_revoked.
+func (p *Process) CommIsRevoked(comm Comm, flag *int32) Code {
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm("MPIX_Comm_is_revoked", comm)
+	}
+	*flag = truth(c.comm.Revoked())
+	return Success
+}
+
+// CommAgree is MPIX_Comm_agree.
+func (p *Process) CommAgree(comm Comm, flag *int32) Code {
+	const function = "MPIX_Comm_agree"
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm(function, comm)
+	}
+	flags, err := c.comm.Agree(uint32(*flag))
+	*flag = int32(flags)
+	if err != nil {
+		return p.failWith(c, function, err)
+	}
+	return Success
+}
+
+// CommIagree is MPIX_Comm_iagree.
+func (p *Process) CommIagree(comm Comm, flag *int32, request *Request) Code {
+	const function = "MPIX_Comm_iagree"
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm(function, comm)
+	}
+	a := c.comm.Iagree(uint32(*flag))
+	return p.startRequest(c, function, a.Handle(), &agreeing{a, flag}, request)
+}
+
+// agreeing is the work of MPIX_Comm_iagree.
+type agreeing struct {
+	agreement comm.Agreement
+	flag      *int32
+}
+
+func (a *agreeing) finish(_ *request, _ engine.Status, err error) error {
+	flags, err := a.agreement.Flags(err)
+	*a.flag = int32(flags)
+	return err
+}
+
+func (a *agreeing) free() error { return nil }
+
+// CommAgreeFailed is MPIX_Comm_agree_failed: a group of failed ranks, the same at all.
+func (p *Process) CommAgreeFailed(comm Comm, failedgrp *Group) Code {
+	const function = "MPIX_Comm_agree_failed"
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm(function, comm)
+	}
+	failed, err := c.comm.AgreeFailed()
+	if err != nil {
+		return p.failWith(c, function, err)
+	}
+	return p.failedGroup(function, c, failed, failedgrp)
+}
+
+// CommShrink is MPIX_Comm_shrink. The new communicator has the error handler of the old one, and no
+// attributes, hints or topology.
+func (p *Process) CommShrink(comm Comm, newcomm *Comm) Code {
+	const function = "MPIX_Comm_shrink"
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm(function, comm)
+	}
+	inner, err := c.comm.Shrink()
+	return p.finish(function, c, inner, err, newcomm)
+}
+
+// CommIshrink is MPIX_Comm_ishrink.
+func (p *Process) CommIshrink(comm Comm, newcomm *Comm, request *Request) Code {
+	const function = "MPIX_Comm_ishrink"
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm(function, comm)
+	}
+	*newcomm = CommNull
+	a := c.comm.Ishrink()
+	return p.startRequest(c, function, a.Handle(), &shrinking{p, a, newcomm}, request)
+}
+
+// shrinking is the work of MPIX_Comm_ishrink.
+type shrinking struct {
+	p         *Process
+	agreement comm.Agreement
+	newcomm   *Comm
+}
+
+func (s *shrinking) finish(r *request, _ engine.Status, err error) error {
+	inner, err := s.agreement.Shrunk(err)
+	if err != nil {
+		return err
+	}
+	if h := s.p.adopt(s.p.newCommunicator(r.c, inner)); h != 0 {
+		*s.newcomm = h
+		return nil
+	}
+	inner.Free()
+	return errHandles
+}
+
+// errHandles says that a communicator gets no handle.
+var errHandles = errors.New("there are too many communicators")
+
+func (s *shrinking) free() error { return nil }

@@ -1,0 +1,192 @@
+package process
+
+import (
+	"errors"
+	"slices"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/agreement"
+	"banyan/internal/runtime/wire"
+	"banyan/internal/topology"
+)
+
+// AgreementKind is what an agreement is for. All members must enter it for the same.
+type AgreementKind uint8
+
+// Kinds of agreements.
+const (
+	AgreeFlags  AgreementKind = iota // MPI's agree
+	AgreeFailed                      // on who has failed
+	AgreeShrink                      // on the members of a smaller communicator
+)
+
+// Agreement is the outcome of an agreement, when its request has ended.
+type Agreement struct {
+	Kind   AgreementKind
+	Number uint64 // among those of its communicator
+	Flags  uint32 // the bitwise AND of what the contributors gave
+	// Failed are the members that a contributor knew to have failed, in the order of their ranks in
+	// the communicator. All members have the same.
+	Failed []proto.Rank
+
+	handle Handle
+}
+
+// Errors of agreements.
+var (
+	ErrReplicated = errors.New("programs can't revoke, agree and shrink in a job with replicas: its replicas may learn of a loss at different places")
+	ErrOperations = errors.New("the members have entered different operations")
+	ErrInFlight   = errors.New("too many agreements are under way")
+)
+
+// Agree enters a communicator's next agreement. The request ends when it is decided. Its error is a
+// LostError if it is about flags and a member that hasn't contributed has failed, and its failure
+// isn't acknowledged by all contributors. All live members get the same error, or none.
+func (p *Process) Agree(id uint64, kind AgreementKind, flags uint32) (Handle, *Agreement) {
+	h, r := p.newRequest(composite)
+	a := &Agreement{Kind: kind, Flags: flags, handle: h}
+	c := p.contexts.find(id)
+	err := p.contextError(id)
+	switch {
+	case p.replicated:
+		err = ErrReplicated
+	case errors.Is(err, ErrRevoked):
+		err = nil
+	}
+	if err != nil {
+		p.complete(h, r, err)
+		return h, a
+	}
+	t := p.tolerantOf(c)
+	t.delayed = append(t.delayed, a)
+	p.enterDelayed(t)
+	return h, a
+}
+
+// enterDelayed enters the agreements that wait, unless a failure of which the program knows isn't
+// final yet. Else a communicator could come out of a shrink with a member whose failure has been an
+// error before.
+func (p *Process) enterDelayed(t *tolerant) {
+	for len(t.delayed) > 0 && !slices.ContainsFunc(t.c.failed, func(r proto.Rank) bool { return !p.final(r) }) {
+		a := t.delayed[0]
+		t.delayed = t.delayed[1:]
+		contribution := agreement.Contribution{Flags: uint64(a.Flags) | 1<<(32+a.Kind)}
+		for _, r := range t.c.failed[:t.c.acked] {
+			contribution.Acknowledged = contribution.Acknowledged.With(t.c.index(r))
+		}
+		m := p.machine(t)
+		t.under = append(t.under, a)
+		var out agreement.Actions
+		if a.Number = m.Contribute(contribution, &out); a.Number == 0 {
+			t.under = t.under[:len(t.under)-1]
+			p.End(a.handle, ErrInFlight)
+		}
+		p.runAgreement(t, out)
+	}
+}
+
+// agreementArrived takes a message of an agreement.
+func (p *Process) agreementArrived(from proto.Proc, id uint64, payload []byte) {
+	t := p.tolerates(id)
+	if t == nil {
+		p.agreementElsewhere(from, id, payload)
+		return
+	}
+	i := t.c.index(p.cfg.Layout.Rank(from))
+	m, err := agreement.Parse(payload, len(t.c.members))
+	if i < 0 || err != nil {
+		return // no honest member sends this
+	}
+	var out agreement.Actions
+	p.machine(t).Receive(i, m, &out)
+	p.runAgreement(t, out)
+}
+
+// agreementElsewhere takes a message for a communicator that isn't open here.
+func (p *Process) agreementElsewhere(from proto.Proc, id uint64, payload []byte) {
+	m, err := agreement.Parse(payload, topology.MaxProcs)
+	switch {
+	case err != nil:
+	case m.Opens():
+		p.tolerance.early = append(p.tolerance.early, earlyPact{from, id, slices.Clone(payload)})
+	case m.Kind != agreement.KindAbsent:
+		absent := agreement.Message{Kind: agreement.KindAbsent}
+		h := p.nextHeader(wire.KindAgreement)
+		h.Context = id
+		p.send(from, h, absent.Append(nil), 0)
+	}
+}
+
+// runAgreement carries out what a machine asked for.
+func (p *Process) runAgreement(t *tolerant, out agreement.Actions) {
+	for i := range out {
+		switch a := &out[i]; a.Kind {
+		case agreement.Send:
+			p.scratch = a.Message.Append(p.scratch[:0])
+			p.sendPact(t, a.To, p.nextHeader(wire.KindAgreement), p.scratch)
+			p.scratch = p.scratch[:0]
+		case agreement.Decide:
+			p.decided(t, &a.Message.Value)
+		case agreement.Excluded:
+			p.fence(proto.NoProc)
+		case agreement.Forget:
+			p.forgetTolerance(t)
+		}
+	}
+}
+
+// decided ends the oldest agreement of the program.
+func (p *Process) decided(t *tolerant, v *agreement.Value) {
+	a := t.under[0]
+	t.under = t.under[1:]
+	var room [16]int
+	for _, i := range v.Failed.AppendMembers(room[:0]) {
+		r := t.c.members[i]
+		a.Failed = append(a.Failed, r)
+		if t.c.noteFailed(r) {
+			p.warnReceives(t.c)
+		}
+		if c := p.contexts.find(t.c.id | 1); c != nil {
+			c.noteFailed(r)
+		}
+	}
+	var err error
+	a.Flags = uint32(v.Flags)
+	if v.Flags>>(32+a.Kind)&1 == 0 {
+		err = ErrOperations
+	} else if gone := v.Unacknowledged(); a.Kind == AgreeFlags && !gone.Empty() {
+		err = &LostError{t.c.members[gone.AppendMembers(room[:0])[0]]}
+	}
+	p.End(a.handle, err)
+}
+
+// end ends all agreements of a communicator that the program waits for.
+func (t *tolerant) end(p *Process, err error) {
+	for _, a := range append(t.under, t.delayed...) {
+		p.End(a.handle, err)
+	}
+	t.delayed = nil
+}
+
+// endAgreements ends all agreements that the program waits for: this process can't go on.
+func (p *Process) endAgreements(err error) {
+	for _, t := range p.tolerance.list {
+		t.end(p, err)
+	}
+}
+
+// agreementWaits appends whom the program's agreements wait for: members that are below this one in
+// the tree, or the one above, or one whose death isn't final.
+func (p *Process) agreementWaits(all []Wait) []Wait {
+	for _, t := range p.tolerance.list {
+		if len(t.under) > 0 {
+			for _, i := range t.agreement.Waiting(nil) {
+				all = append(all, Wait{Agrees: true, Peer: t.c.members[i]})
+			}
+		} else if len(t.delayed) > 0 {
+			i := slices.IndexFunc(t.c.failed, func(r proto.Rank) bool { return !p.final(r) })
+			all = append(all, Wait{Agrees: true, Peer: t.c.failed[max(i, 0)]})
+		}
+	}
+	return all
+}

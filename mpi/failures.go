@@ -1,0 +1,53 @@
+package mpi
+
+import (
+	"errors"
+
+	"banyan/internal/mpi/comm"
+)
+
+// What a program uses that handles failures itself, in the manner of MPI's fault tolerance (ULFM):
+// see docs/guide/ulfm.md. It asks to go on by SurviveRankLoss, and runs without replicas.
+
+// Revoke ends all operations of the communicator with ErrRevoked at all ranks, those under way and
+// later ones: here at once, and elsewhere in time, even if this rank dies. It needn't be called by
+// all. Agree, Shrink, Free and what is local go on.
+func (c *Comm) Revoke() error { return c.c.Revoke() }
+
+// Revoked tells whether the communicator is revoked, as far as this rank knows.
+func (c *Comm) Revoked() bool { return c.c.Revoked() }
+
+// Agree returns the bitwise AND of the flags of all ranks that gave theirs before they died. All
+// ranks that live call it, also in a communicator that is revoked, and get the same flags. The
+// error is ErrProcFailed, at all of them, if a rank died without giving its flags and one of
+// those that gave theirs had not acknowledged that failure (AckFailed).
+func (c *Comm) Agree(flags uint32) (uint32, error) { return c.c.Agree(flags) }
+
+// Shrink makes a communicator of the ranks that live, in their order. All that live call it, also
+// in a communicator that is revoked.
+func (c *Comm) Shrink() (*Comm, error) {
+	d, err := c.c.Shrink()
+	if err != nil {
+		return nil, err
+	}
+	return &Comm{d, c.abort}, nil
+}
+
+// Failed are the ranks of the communicator of whose failure this rank knows, in the order in which
+// it learnt of them. The list only grows.
+func (c *Comm) Failed() []int {
+	var failed []int
+	for _, r := range c.c.Failed() {
+		failed = append(failed, c.c.Local(r))
+	}
+	return failed
+}
+
+// AckFailed acknowledges the first n of Failed, and returns how many are acknowledged. A receive
+// from AnySource returns ErrProcFailed as long as a failure that is known isn't acknowledged: the
+// dead rank might be the one that it waits for. A Request of such a receive returns the error
+// too, but stays active, and may still end with a message.
+func (c *Comm) AckFailed(n int) int { return c.c.AckFailed(n) }
+
+// goesOn tells whether a request stays active although its wait has returned an error.
+func goesOn(err error) bool { return err != nil && errors.Is(err, comm.ErrPending) }
