@@ -262,6 +262,13 @@ func (j *Job) replacementFailed(err error) {
 	j.exit(1)
 }
 
+// askedToGiveUp ends this replacement, unless it has joined: then the supervisor is told again.
+func (j *Job) askedToGiveUp(m control.Message) {
+	if !j.Engine.GiveUpJoining(errors.New(m.Text)) {
+		j.supervisor.recoveryStep(control.Message{Type: control.Committed})
+	}
+}
+
 // stderr tells the user something about this process.
 func (j *Job) stderr(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "banyan: "+format+"\n", args...)

@@ -100,6 +100,8 @@ func (l *launched) hear(m control.Message) {
 		}
 	case control.Marked:
 		j.Engine.Marked(m.Proc, m.Incarnation, m.Input)
+	case control.GiveUp:
+		j.askedToGiveUp(m)
 	case control.Noted:
 		j.Engine.Noted(m.Input)
 	case control.SnapshotOrder:

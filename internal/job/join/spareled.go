@@ -180,6 +180,8 @@ func (s *spareLed) carryOut(m control.Message) {
 		}
 	case control.Donate:
 		j.Engine.Help(m.Proc, m.Incarnation)
+	case control.GiveUp:
+		j.askedToGiveUp(m)
 	case control.Healed:
 		s.facts.healed(m.Proc, m.Incarnation)
 	case control.Dismissed:

@@ -121,6 +121,10 @@ func (j *job) carryOut(a recovery.Action) {
 		}
 		j.fill(r.replacement)
 		r.replacement = nil
+	case recovery.AskToGiveUp:
+		ask := about(control.GiveUp)
+		ask.Text = a.Text
+		j.replacementOf(a.Attempt).Say(ask)
 	case recovery.Dismiss:
 		j.dismiss(a.Attempt, a.Text)
 	case recovery.AnnounceDeath:

@@ -58,7 +58,7 @@ func healProgram(how, dir string) int {
 			m.control.Send(control.Message{Type: control.Mark, Proc: 1, Incarnation: 1})
 		case news.Type == control.Marked:
 			leaveFile(dir, "marked", "")
-			if how == "orphan" || how == "lost" || how == "last" {
+			if how == "orphan" || how == "late" || how == "lost" || how == "last" {
 				fault.Kill.Strike()
 			}
 			fmt.Println("ee")
@@ -103,6 +103,12 @@ func healReplacement(how, dir string) int {
 	}
 	awaitFile(dir, "marked")
 	os.Remove(filepath.Join(dir, "marked")) // the donor of the next replacement is marked anew
+	for news := (control.Message{}); how == "late" && news.Type != control.GiveUp; {
+		var err error
+		if news, err = m.control.Receive(); err != nil {
+			return 99
+		}
+	}
 	if how == "lost" || how == "orphan" || how == "last" {
 		time.Sleep(50 * time.Millisecond) // the donor is dead by now, most likely
 	}
@@ -254,6 +260,15 @@ func TestHealLimit(t *testing.T) {
 	o := run(t, c, "heal", "hang", dir)
 	if n := strings.Count(o.stderr, "replica 0 couldn't be replaced: it didn't get ready within 50ms"); n != recovery.MaxFailures || len(o.report.Heals) != recovery.MaxFailures {
 		t.Errorf("stderr %q", o.stderr)
+	}
+}
+
+// A replacement that is late and has committed all the same goes on. Its donor is dead.
+func TestLate(t *testing.T) {
+	c := Config{Ranks: 2, Replicas: 2, Heal: true, healLimit: 2 * time.Second, Limit: time.Minute}
+	o := run(t, c, "heal", "late", t.TempDir())
+	if o.report.ExitCode != 0 || o.stdout != "one\ntwo\nthree\nfour\n" || !strings.Contains(o.stderr, "replica 0 is back") {
+		t.Errorf("exit code %d, stdout %q, stderr %q", o.report.ExitCode, o.stdout, o.stderr)
 	}
 }
 

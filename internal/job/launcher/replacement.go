@@ -109,7 +109,7 @@ func (j *job) incarnations() string {
 // become a replica.
 func (j *job) replacementSaid(p *process, m control.Message) {
 	fillsSlot := p == j.procs[p.id]
-	if fillsSlot && m.Type != control.Healed {
+	if fillsSlot && m.Type != control.Healed && m.Type != control.Committed {
 		j.said(p, m)
 		return
 	}

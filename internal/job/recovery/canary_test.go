@@ -51,6 +51,12 @@ const (
 	retiredBlamed bug = "retired blamed"
 	// The machine retires a process whose donor hasn't answered.
 	unheard bug = "unheard"
+	// A replacement is ended because it is late, and isn't asked.
+	lateEnded bug = "late ended"
+	// It is ended because its donor has died, and isn't asked.
+	orphanEnded bug = "orphan ended"
+	// A replacement that has committed and says so is ended because it is late.
+	answerUnheard bug = "answer unheard"
 	// The machine forgets the job's end.
 	endForgotten bug = "end forgotten"
 )
@@ -75,6 +81,8 @@ func (b bug) before(w *world) {
 	switch {
 	case b == dismissedHeard && a != nil:
 		a.dismissed = false
+	case b == answerUnheard && a != nil && a.Committed():
+		a.asked = true
 	case b == endForgotten:
 		w.machine.over = false
 	}
@@ -116,6 +124,8 @@ func (b bug) actions(w *world, out []Action) []Action {
 			p := slices.IndexFunc(w.machine.table, func(s slot) bool { return s.leaving })
 			w.machine.table[p].retired = true
 			kept = append(kept, Action{Kind: Retire, To: Process{proto.Proc(p), w.machine.table[p].incarnation}})
+		case b == lateEnded && a.Kind == AskToGiveUp && w.cause == evLimit, b == orphanEnded && a.Kind == AskToGiveUp && w.cause == evReaped:
+			w.machine.Fail(a.Attempt.Process, "it wasn't asked", Replacement, &kept)
 		case b == answeredTwice && a.Kind == Marked:
 			kept = append(kept, a, a)
 		case b == undrained && a.Kind == Drain:
@@ -154,6 +164,9 @@ func TestCanaries(t *testing.T) {
 		{endForgotten, options{faults: 2, ends: true}},
 		{retiredForgotten, options{seesOutput: true, leaves: 2}},
 		{unheard, options{seesOutput: true, leaves: 1, safe: true}},
+		{lateEnded, options{seesOutput: true, faults: 3, safe: true}},
+		{orphanEnded, options{faults: 2, safe: true}},
+		{answerUnheard, options{seesOutput: true, faults: 3, safe: true}},
 		{retiredBlamed, options{seesOutput: true, leaves: 4, safe: true}},
 	} {
 		t.Run(string(l.bug), func(t *testing.T) {

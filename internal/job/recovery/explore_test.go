@@ -23,6 +23,8 @@ func TestExplore(t *testing.T) {
 		{1, 3, options{faults: 2, safe: true, ends: true}},
 		{2, 2, options{seesOutput: true, faults: 2, safe: true, ends: true}},
 		{2, 2, options{faults: 2, safe: true, ends: true}},
+		{1, 2, options{seesOutput: true, faults: 3, safe: true, hangs: true}},
+		{1, 2, options{faults: 2, safe: true, hangs: true}},
 		{1, 2, options{seesOutput: true, faults: 1, leaves: 1, ends: true}},
 		{1, 2, options{seesOutput: true, leaves: 2, ends: true}},
 		{1, 3, options{seesOutput: true, leaves: 2, safe: true}},

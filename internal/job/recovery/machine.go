@@ -23,6 +23,7 @@ const (
 	Marked                          // tell the donor To that its mark for Replacement was seen
 	Fill                            // the replacement is the process of its slot
 	Dismiss                         // end the replacement, then call Died
+	AskToGiveUp                     // have the replacement end because of Text, or else say again that it has committed
 	AnnounceDeath                   // tell all processes that the replacement is dead
 	Healed                          // the attempt succeeded: report it, and show Text to the user
 	Failed                          // the attempt failed for the reason Why: report it, show Text
@@ -168,6 +169,8 @@ func (m *Machine) Committed(now proto.Time, q Process, out *[]Action) {
 		m.enter(now, BecomeKnown)
 		m.fill(q, proto.Never)
 		m.do(Fill, "", out)
+	} else if a := m.of(q, BecomeKnown, BecomeKnown); a != nil {
+		m.enter(now, BecomeKnown) // it was asked to give up: it reacts, and only has to wait
 	}
 }
 
@@ -219,8 +222,13 @@ func (m *Machine) Died(now proto.Time, p Process, why string, out *[]Action) {
 		a.donorDied = true
 		// Before TakeOver the replacement may not know its donor yet. Later it finds out itself
 		// whether it has the whole state.
-		if a.Phase < TakeOver {
-			m.Fail(a.Process, "the replica whose state it was to take over has died", Nobody, out)
+		const why = "the replica whose state it was to take over has died"
+		switch {
+		case a.Phase >= TakeOver || a.asked:
+		case m.mayHaveCommitted(a):
+			m.askToGiveUp(now, why, out)
+		default:
+			m.Fail(a.Process, why, Nobody, out)
 		}
 	}
 }
@@ -274,22 +282,41 @@ func (m *Machine) Deadline() proto.Time {
 	return m.current.deadline
 }
 
-// Tick ends an attempt that is late.
+// Tick ends an attempt that is late, or asks its replacement to give up.
 func (m *Machine) Tick(now proto.Time, out *[]Action) {
 	a := m.current
 	if now < m.Deadline() {
 		return
 	}
-	a.deadline = now + m.limit
-	if a.Phase == FindSafepoint && len(m.waiting) == 0 {
-		return // no other slot waits
+	late := fmt.Sprintf("it didn't %v within %v", a.Phase, time.Duration(m.limit))
+	switch {
+	case a.Phase == FindSafepoint && len(m.waiting) == 0 && !a.asked: // no other slot waits
+		a.deadline = now + m.limit
+	case a.asked:
+		m.Fail(a.Process, "it doesn't react", Replacement, out)
+	case m.mayHaveCommitted(a):
+		m.askToGiveUp(now, late, out)
+	default:
+		m.Fail(a.Process, late, Replacement, out)
 	}
-	m.Fail(a.Process, fmt.Sprintf("it didn't %v within %v", a.Phase, time.Duration(m.limit)), Replacement, out)
+}
+
+// mayHaveCommitted says whether a replacement may be a replica by now, and the last of its rank:
+// its donor may have given it the state.
+func (m *Machine) mayHaveCommitted(a *Attempt) bool {
+	return a.follows || a.Committed() || !m.seesOutput && a.admitted()
+}
+
+// askToGiveUp asks the replacement of the current attempt to give up. Only it knows whether it is a
+// replica. One that doesn't answer hangs, and is ended.
+func (m *Machine) askToGiveUp(now proto.Time, why string, out *[]Action) {
+	m.current.asked, m.current.deadline = true, now+m.limit
+	m.do(AskToGiveUp, why, out)
 }
 
 // enter begins a phase of the current attempt.
 func (m *Machine) enter(now proto.Time, phase Phase) {
-	m.current.Phase, m.current.deadline = phase, now+m.limit
+	m.current.Phase, m.current.deadline, m.current.asked = phase, now+m.limit, false
 }
 
 // do appends an action about the current attempt.

@@ -31,7 +31,7 @@ func newLeader(t *testing.T, layout layout.Layout, seesOutput bool) *leader {
 func (l *leader) actions() string {
 	var texts []string
 	for _, a := range l.out {
-		name := [...]string{"start", "admit", "donate", "drain", "follow", "marked", "fill", "dismiss", "announce death", "healed", "failed", "ask", "retire", "note", "left vacant"}[a.Kind]
+		name := [...]string{"start", "admit", "donate", "drain", "follow", "marked", "fill", "dismiss", "ask to give up", "announce death", "healed", "failed", "ask", "retire", "note", "left vacant"}[a.Kind]
 		switch a.Kind {
 		case Marked:
 			name += fmt.Sprintf(" %d.%d to %d.%d", a.Replacement.Proc, a.Replacement.Incarnation, a.To.Proc, a.To.Incarnation)
@@ -208,7 +208,7 @@ func TestStepDown(t *testing.T) {
 }
 
 func TestDeadlines(t *testing.T) {
-	l := newLeader(t, layout.Uniform(1, 3), false)
+	l := newLeader(t, layout.Uniform(1, 3), true)
 	if l.machine.Deadline() != proto.Never {
 		t.Error("a deadline for nothing")
 	}
@@ -235,6 +235,44 @@ func TestDeadlines(t *testing.T) {
 	l.machine.Tick(40*second, &l.out)
 	if l.expect("dismiss"); l.machine.Deadline() != proto.Never || !strings.Contains(l.machine.Current().Why, "at a safe point within 10s") {
 		t.Errorf("%+v", l.machine.Current())
+	}
+}
+
+// A replacement that may have committed is asked to give up, and ended only if it doesn't answer.
+func TestAsked(t *testing.T) {
+	begin := func() *leader {
+		l := newLeader(t, layout.Uniform(1, 2), true)
+		l.healable(1)
+		l.dies(0)
+		l.next()
+		l.machine.Arrived(0, id(0, 1), &l.out)
+		l.machine.Mark(0, id(1, 0), id(0, 1), &l.out)
+		l.machine.Drained(id(1, 0), id(0, 1), &l.out)
+		l.dies(1)
+		l.actions()
+		l.machine.Tick(10*second, &l.out)
+		l.expect("ask to give up")
+		return l
+	}
+	l := begin()
+	l.machine.Fail(id(0, 1), "it gives up", Replacement, &l.out)
+	l.expect("dismiss")
+
+	l = begin()
+	l.machine.Tick(20*second, &l.out)
+	if l.expect("dismiss"); l.machine.Current().Why != "it doesn't react" {
+		t.Errorf("it fails because %s", l.machine.Current().Why)
+	}
+
+	l = begin()
+	for now := 11 * second; now < 100*second; now += 11 * second { // it has, and others don't get to know it
+		l.machine.Committed(now, id(0, 1), &l.out)
+		l.machine.Tick(now+10*second, &l.out)
+	}
+	l.expect("fill" + strings.Repeat("; ask to give up", 9))
+	l.machine.Healed(100*second, id(0, 1), 1, &l.out)
+	if l.machine.Current() != nil {
+		t.Error("it isn't healed")
 	}
 }
 

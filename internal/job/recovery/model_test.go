@@ -20,6 +20,8 @@ type model struct {
 	follows   bool    // its output follows its donor's
 	dismissed bool
 	deathTold bool // all have been told that the replacement is dead
+
+	cause eventKind // what happens now
 }
 
 // carryOut does what a caller does, and checks the invariants.
@@ -68,6 +70,12 @@ func (w *world) carryOut(a Action) error {
 		w.bySlot[q.Proc], w.replacement = w.replacement, nil
 	case Dismiss:
 		return w.dismiss(a.Attempt)
+	case AskToGiveUp:
+		p := w.process(q)
+		if p == nil || p.reaped || q != w.attempt || !w.underWay {
+			return fmt.Errorf("%v is asked to give up, and isn't a replacement that becomes a replica", q)
+		}
+		p.receive(toldGiveUp, Process{})
 	case Ask:
 		if d := w.bySlot[a.To.Proc]; d.Process == a.To {
 			d.receive(toldAsk, Process{})
@@ -176,6 +184,11 @@ func (w *world) dismiss(a *Attempt) error {
 		return fmt.Errorf("%v is dismissed, and %v is there", a.Process, p.Process)
 	}
 	if p.alive {
+		if alone := !slices.ContainsFunc(w.bySlot, func(q *process) bool {
+			return q != p && q.alive && w.machine.layout.Rank(q.Proc) == w.machine.layout.Rank(p.Proc)
+		}); alone && p.stage >= committed && !p.hangs && w.cause != evSuspect && w.cause != evOver {
+			return fmt.Errorf("%v is ended, and was the last of its rank (%v)", p.Process, eventNames[w.cause])
+		}
 		p.die()
 	}
 	if !w.seesOutput { // a spare leader sends it away, and takes no more messages of it

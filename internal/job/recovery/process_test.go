@@ -17,6 +17,7 @@ type process struct {
 	Process
 	stage                stage
 	alive                bool
+	hangs                bool    // a replacement that lives, and does nothing any more
 	reaped               bool    // the leader knows of its death
 	safe                 bool    // it has come to a safe point
 	leaving              bool    // it is to leave
@@ -54,6 +55,7 @@ const (
 	toldMarked
 	toldDeath
 	toldAsk
+	toldGiveUp
 )
 
 func (p *process) send(kind messageKind, about Process) {
@@ -67,11 +69,11 @@ func (p *process) receive(kind messageKind, about Process) {
 	}
 }
 
-// takeIn has the process take its messages, up to the death of the replacement whose donor it is.
-// That message is an event of its own, because it matters whether the donor takes it before it is
-// paused.
+// takeIn has the process take its messages, up to the death of the replacement whose donor it is, or
+// to the wish that it gives up. These are events of their own, because it matters whether the donor
+// is paused before, or the replacement commits.
 func (p *process) takeIn() {
-	for len(p.fromLeader) > 0 && p.fromLeader[0] != (message{toldDeath, p.donating}) {
+	for len(p.fromLeader) > 0 && p.fromLeader[0] != (message{toldDeath, p.donating}) && p.fromLeader[0].kind != toldGiveUp {
 		switch m := p.fromLeader[0]; {
 		case m.kind == toldDonate && p.safe && p.donating.Incarnation == 0:
 			p.donating = m.replacement
@@ -87,6 +89,12 @@ func (p *process) takeIn() {
 func (p *process) die() {
 	p.alive, p.fromLeader = false, nil
 	p.stopDonating()
+}
+
+// isAsked says that a replacement has been asked to give up, and its answer is to come.
+func (p *process) isAsked() bool {
+	return slices.ContainsFunc(p.fromLeader, func(m message) bool { return m.kind == toldGiveUp }) ||
+		slices.ContainsFunc(p.toLeader, func(m message) bool { return m.kind == saysCommitted || m.kind == saysFailed })
 }
 
 func (p *process) stopDonating() { p.donating, p.paused, p.marked = Process{}, false, false }

@@ -45,13 +45,21 @@
 // and that death ends the attempt. A replacement that has committed is a replica, and its death is
 // the death of a replica.
 //
+// A replacement whose donor may have given it its state isn't dismissed because it is late, or
+// because its donor has died: it may have committed, and be the last of its rank. It is asked to give
+// up (AskToGiveUp), and only it decides. It ends and says so, or says again that it has committed. One
+// that doesn't answer within the limit hangs, and is dismissed.
+//
 // # Invariants
 //
 //   - There is at most one attempt at a time. Each attempt has an incarnation of its slot that no
 //     process had before, and ends once.
 //   - Slots wait in the order of the deaths. A slot whose rank has no donor is passed over.
-//   - A phase that takes longer than the limit ends the attempt. One exception: a donor may take
-//     longer to reach a safe point while no other slot waits.
+//   - A phase that takes longer than the limit ends the attempt. Two exceptions: a donor may take
+//     longer to reach a safe point while no other slot waits; and a replacement that has committed
+//     stays as long as it answers.
+//   - The machine ends no replacement that has committed and answers, unless another process holds
+//     it for dead or the job ends.
 //   - After MaxFailures attempts in a row that failed, or whose replacement died within Relapse,
 //     the slot stays vacant.
 //   - At most one slot is vacant because its process was retired. At that moment another replica of
@@ -131,6 +139,7 @@ type Attempt struct {
 	donorDied bool
 	follows   bool // the replacement's output follows the donor's
 	dismissed bool
+	asked     bool // the replacement has been asked to give up, and hasn't answered yet
 	deadline  proto.Time
 }
 

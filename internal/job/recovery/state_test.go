@@ -43,7 +43,7 @@ func (w *world) AppendKey(b []byte) []byte {
 		b = append(b, 1, byte(a.Phase), byte(a.blame))
 		id(a.Process)
 		id(a.Donor)
-		flags(a.donorDied, a.follows, a.dismissed)
+		flags(a.donorDied, a.follows, a.dismissed, a.asked)
 		b = binary.AppendVarint(b, int64(a.deadline-w.now))
 	}
 	id(w.machine.asked)
@@ -64,7 +64,7 @@ func (w *world) AppendKey(b []byte) []byte {
 		id(p.donating)
 		b = append(b, byte(p.stage))
 		flags(p.alive, p.reaped, p.safe, p.barred, p.unproven, p.paused, p.marked, p.knowsDonor)
-		flags(p.leaving, p.retired)
+		flags(p.leaving, p.retired, p.hangs)
 		messages(p.toLeader)
 		messages(p.fromLeader)
 	})

@@ -34,6 +34,7 @@ type options struct {
 	initialFailures int  // if not 0, process 0 is dead at first, and so many replacements have failed
 	safe            bool // at first all processes have come to their first safe points
 	ends            bool // whether the job may come to its end
+	hangs           bool // whether a replacement may hang
 	leaves          int  // how many processes may have to leave
 	bug             bug
 }
@@ -47,30 +48,31 @@ type event struct {
 type eventKind uint8
 
 const (
-	evReceive   eventKind = iota // the leader takes a message of a process
-	evDeathTold                  // a donor hears of the death of its replacement
-	evReaped                     // the leader hears of a death
-	evSafe                       // a process comes to its first safe point
-	evArrive                     // a replacement can be reached
-	evMark                       // a donor is paused
-	evCommit                     // the replacement has its donor's state
-	evHeal                       // all know that
-	evOrphan                     // a replacement finds its donor dead
-	evDrained                    // a donor's output is read
-	evProven                     // the last replacement has lived for Relapse
-	evLeave                      // a process is to leave
+	evReceive eventKind = iota // the leader takes a message of a process
+	evTold                     // a donor hears of the death of its replacement, a replacement that it should give up
+	evReaped                   // the leader hears of a death
+	evSafe                     // a process comes to its first safe point
+	evArrive                   // a replacement can be reached
+	evMark                     // a donor is paused
+	evCommit                   // the replacement has its donor's state
+	evHeal                     // all know that
+	evOrphan                   // a replacement finds its donor dead
+	evDrained                  // a donor's output is read
+	evProven                   // the last replacement has lived for Relapse
+	evLeave                    // a process is to leave
 	// Faults, and the job's end.
 	evKill       // a process dies
 	evFail       // a replacement says that it can't go on
 	evBarDonor   // a replacement says that its donor's state is of no use
 	evSuspect    // another process holds the replacement for dead
+	evHang       // a replacement does nothing any more
 	evLimit      // a phase takes too long
 	evStartFails // the next replacement can't be started
 	evOver       // the job ends
 )
 
-var eventNames = [...]string{"receive", "death told", "reaped", "safe", "arrive", "mark", "commit", "heal", "orphan", "drained", "proven", "leave",
-	"kill", "fail", "bar donor", "suspect", "limit", "start fails", "over"}
+var eventNames = [...]string{"receive", "told", "reaped", "safe", "arrive", "mark", "commit", "heal", "orphan", "drained", "proven", "leave",
+	"kill", "fail", "bar donor", "suspect", "hang", "limit", "start fails", "over"}
 
 func (e event) String() string {
 	if e.kind == evOver || e.kind == evProven || e.kind == evLimit || e.kind == evStartFails {
@@ -138,7 +140,11 @@ func (w *world) Events(dst []event) []event {
 			return
 		}
 		target := w.process(p.donating)
-		add(evDeathTold, q, len(p.fromLeader) > 0)
+		if p.hangs {
+			add(evKill, q, w.faults > 0)
+			return
+		}
+		add(evTold, q, len(p.fromLeader) > 0)
 		add(evSafe, q, p.stage == whole && !p.safe)
 		add(evLeave, q, w.leaves > 0 && p == w.bySlot[q.Proc] && !p.leaving && !w.over)
 		add(evArrive, q, p.stage == started)
@@ -151,6 +157,7 @@ func (w *world) Events(dst []event) []event {
 			add(evFail, q, p.stage == arrived)
 			add(evBarDonor, q, p.stage == arrived && gives)
 			add(evSuspect, q, replacement && w.machine.of(q, GetReady, BecomeKnown) != nil)
+			add(evHang, q, w.hangs && replacement && p.stage > started)
 		}
 	})
 	for _, m := range w.drains {
@@ -158,7 +165,10 @@ func (w *world) Events(dst []event) []event {
 	}
 	none := Process{}
 	add(evProven, none, w.machine.Current() == nil && slices.ContainsFunc(w.machine.table, func(s slot) bool { return s.proven > w.now && s.proven != proto.Never }))
-	add(evLimit, none, w.faults > 0 && w.machine.Deadline() != proto.Never)
+	// The limit is longer than an answer takes.
+	fresh := w.process(w.attempt)
+	add(evLimit, none, w.machine.Deadline() != proto.Never && (w.faults > 0 || fresh != nil && fresh.hangs) &&
+		!(w.machine.current.asked && fresh != nil && fresh.alive && !fresh.hangs && fresh.isAsked()))
 	add(evStartFails, none, w.faults > 0 && w.machine.Current() == nil && !w.startFails)
 	add(evOver, none, w.ends && !w.over)
 	return dst
@@ -166,9 +176,10 @@ func (w *world) Events(dst []event) []event {
 
 // Apply implements explore.World.
 func (w *world) Apply(e event) error {
-	if e.kind >= evKill && e.kind != evOver {
+	if e.kind >= evKill && e.kind != evOver && w.faults > 0 {
 		w.faults--
 	}
+	w.cause = e.kind
 	p := w.process(e.process)
 	var err error
 	lead := func(tell func(out *[]Action)) { err = w.lead(tell) }
@@ -178,9 +189,18 @@ func (w *world) Apply(e event) error {
 		p.toLeader = p.toLeader[1:]
 		lead(func(out *[]Action) { w.passOn(p, said, out) })
 		w.here = nobody
-	case evDeathTold:
-		p.stopDonating()
+	case evTold:
+		told := p.fromLeader[0].kind
 		p.fromLeader = p.fromLeader[1:]
+		switch {
+		case told == toldDeath:
+			p.stopDonating()
+		case p.stage >= committed:
+			p.send(saysCommitted, Process{})
+		default:
+			p.send(saysFailed, Process{})
+			p.die()
+		}
 		p.takeIn()
 		w.learnDonor(p)
 	case evReaped:
@@ -226,6 +246,8 @@ func (w *world) Apply(e event) error {
 		w.pass(proto.Time(Relapse))
 	case evKill:
 		p.die()
+	case evHang:
+		p.hangs = true
 	case evSuspect:
 		lead(func(out *[]Action) { w.machine.Fail(e.process, "another process holds it for dead", Replacement, out) })
 	case evLimit:

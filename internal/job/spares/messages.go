@@ -118,6 +118,8 @@ func (m *Machine) heardMember(p *peer, message control.Message) {
 		m.drive(func(out *[]recovery.Action) {
 			m.recovery.Mark(m.now, p.process(), recovery.Process{Proc: message.Proc, Incarnation: message.Incarnation}, out)
 		})
+	case control.Committed: // it was asked to give up
+		m.drive(func(out *[]recovery.Action) { m.recovery.Committed(m.now, p.process(), out) })
 	case control.Healed:
 		m.drive(func(out *[]recovery.Action) { m.recovery.Healed(m.now, p.process(), p.pid, out) })
 	case control.Finalized:

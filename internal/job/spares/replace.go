@@ -96,6 +96,10 @@ func (m *Machine) carryOut(a recovery.Action) {
 		p := m.replacement
 		p.member, p.proc, p.incarnation = true, a.Attempt.Proc, a.Attempt.Incarnation
 		m.slots[p.proc].peer = p
+	case recovery.AskToGiveUp:
+		ask := about(control.GiveUp)
+		ask.Text = a.Text
+		m.send(m.replacement, ask)
 	case recovery.Dismiss:
 		m.dismiss(a.Attempt)
 	case recovery.AnnounceDeath:

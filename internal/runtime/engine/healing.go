@@ -21,6 +21,13 @@ func (e *Engine) Marked(q proto.Proc, incarnation proto.Incarnation, input int64
 	e.tell(func(p *process.Process) { p.Marked(q, incarnation, input) })
 }
 
+// GiveUpJoining ends this replacement, because of why, unless it has joined. It returns false if it
+// has.
+func (e *Engine) GiveUpJoining(why error) (ends bool) {
+	e.tell(func(p *process.Process) { ends = p.GiveUpJoining(why) })
+	return ends
+}
+
 // Noted says that the launcher knows that this process is at its first safe point, and how many
 // bytes of input had been read there.
 func (e *Engine) Noted(input int64) { e.tell(func(p *process.Process) { p.Noted(input) }) }

@@ -97,9 +97,7 @@ func (p *Process) healingArrived(from proto.Proc, h *wire.Header, payload []byte
 			p.endDonation()
 		}
 	case wire.KindGiveUp:
-		if j := p.healing.joining; j != nil && !j.committed {
-			p.failJoining(ErrUnwanted)
-		}
+		p.GiveUpJoining(ErrUnwanted)
 	}
 }
 

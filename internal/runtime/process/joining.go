@@ -60,6 +60,17 @@ func (p *Process) failJoining(err error) {
 	p.HealFailed(err)
 }
 
+// GiveUpJoining ends this replacement, because of why, unless it has joined. It returns false if it
+// has.
+func (p *Process) GiveUpJoining(why error) bool {
+	j := p.healing.joining
+	if j == nil || j.committed {
+		return false
+	}
+	p.failJoining(why)
+	return true
+}
+
 // stateArrived takes the next bytes of the donor's state.
 func (p *Process) stateArrived(from proto.Proc, payload []byte) {
 	j := p.healing.joining

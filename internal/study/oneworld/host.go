@@ -67,7 +67,8 @@ const (
 	donate
 	marked
 	noted
-	ask // whether it lives
+	ask    // whether it lives
+	giveUp // unless it has committed
 )
 
 // clock is the host's CLOCK_BOOTTIME.
@@ -374,7 +375,7 @@ func (h *host) told(term uint64, t tiding) {
 			h.incarnations[t.proc], h.gone[t.proc] = t.incarnation, false
 		}
 	}
-	if !slices.Contains(h.tidings, t) || t.kind == donate || t.kind == marked || t.kind == ask {
+	if !slices.Contains(h.tidings, t) || t.kind == donate || t.kind == marked || t.kind == ask || t.kind == giveUp {
 		h.tidings = append(h.tidings, t)
 		for _, r := range h.ranks {
 			if r.started {

@@ -266,6 +266,8 @@ func (d *lead) carry(out []recovery.Action) {
 			d.w.retired(d, a.To.Proc)
 			d.slots[a.To.Proc].fenced = true
 			d.kill(a.To.Proc, a.To.Incarnation)
+		case recovery.AskToGiveUp:
+			d.tellAll(tiding{kind: giveUp, to: a.Attempt.Proc, toIncarnation: a.Attempt.Incarnation})
 		case recovery.Dismiss:
 			d.dismiss(a.Attempt, &more)
 		case recovery.AnnounceDeath:

@@ -1,6 +1,7 @@
 package oneworld
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -309,13 +310,16 @@ func (r *rank) say(s saying) {
 	h.agentDo(func() { h.said(r, s) })
 }
 
+// errLate ends a replacement that was asked to give up.
+var errLate = errors.New("it was late")
+
 // hear takes what an agent says on the lifeline.
 func (r *rank) hear(t tiding) {
 	r.w.after(20*us, func() {
 		r.act(func() {
 			r.call(func() {
 				switch {
-				case t.kind == donate || t.kind == marked || t.kind == noted || t.kind == ask:
+				case t.kind == donate || t.kind == marked || t.kind == noted || t.kind == ask || t.kind == giveUp:
 					if t.to != r.self || t.toIncarnation != r.incarnation {
 						return
 					}
@@ -339,6 +343,10 @@ func (r *rank) hear(t tiding) {
 					r.p.Noted(0)
 				case ask:
 					r.say(saying{kind: here})
+				case giveUp:
+					if !r.p.GiveUpJoining(errLate) {
+						r.say(saying{kind: committed})
+					}
 				}
 			})
 		})
