@@ -46,9 +46,9 @@
 // the death of a replica.
 //
 // A replacement whose donor may have given it its state isn't dismissed because it is late, or
-// because its donor has died: it may have committed, and be the last of its rank. It is asked to give
-// up (AskToGiveUp), and only it decides. It ends and says so, or says again that it has committed. One
-// that doesn't answer within the limit hangs, and is dismissed.
+// because its donor has died: it may have committed, and be the last of its rank. It is asked to
+// give up (AskToGiveUp), and only it decides. It ends and says so, or says again that it has
+// committed. One that doesn't answer within the limit hangs, and is dismissed.
 //
 // # Invariants
 //

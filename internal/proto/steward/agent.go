@@ -211,6 +211,8 @@ func (a *Agent) answered(now proto.Time, m *Message) {
 	switch {
 	case a.steward != nil:
 		a.judge(now, q)
+	case a.lease.held && q.leaderless(2*a.cfg.GiveUp):
+		a.end(Outcome{Reason: NoMajority}) // nobody can lead: what the voters agreed on is with the dead alone
 	case a.lease.held:
 		if r := q.electorate.rank(a.cfg.Self, a.leader); r >= 0 && q.leaderless(a.cfg.Patience+proto.Time(r)*a.cfg.Stagger) {
 			a.begin(now)

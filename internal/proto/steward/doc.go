@@ -75,7 +75,8 @@
 //   - No incarnation of an agent counts as lost while its processes may act. So no process is
 //     started anew while its last incarnation may act.
 //   - Of two sides of a cut, one at most begins terms, writes ledgers, and gets leases.
-//   - An agent without a lease ends after GiveUp. An agent that hears that the job is over ends.
+//   - An agent without a lease ends after GiveUp, and one with a lease after twice as long in which
+//     nobody leads. An agent that hears that the job is over ends.
 //
 // # Theorem
 //

@@ -117,6 +117,22 @@ func TestWitnessLast(t *testing.T) {
 	}
 }
 
+// A steward that is drained makes the other host the senior voter, cut off from that, with the
+// witness's vote alone, and dies. The other host goes on with what it has.
+func TestSeniorInVain(t *testing.T) {
+	for seed := range uint64(20) {
+		w := newWorld(setting{hosts: 2, witness: true, procs: 2, drift: 1000}, seed+1)
+		w.strike(fault{kind: cut, host: 1, side: 2, at: 3 * sec, until: 5 * sec})
+		w.strike(fault{kind: kill, host: 0, at: 3*sec + sec/2})
+		w.until(t, 3*sec+sec/10)
+		w.drain(0, 0)
+		w.until(t, 25*sec)
+		if !w.nodes[1].agent.Leads() || w.lostAt[0] == 0 {
+			t.Fatalf("seed %d: %v", seed+1, w.nodes[1].agent)
+		}
+	}
+}
+
 // Of two hosts and a witness the first one is drained, and has finished. The other one dies in the
 // second before the steward notices: it can't agree to decide alone. The first one goes on.
 func TestDrainBesideTheDead(t *testing.T) {

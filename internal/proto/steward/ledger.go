@@ -62,7 +62,7 @@ const (
 	Finished           // the steward's driver said so
 	ConsoleLost        // the console's machine was lost, and the job was to end with it
 	Drained            // this host was drained
-	NoMajority         // this agent had no lease for Config.GiveUp
+	NoMajority         // this agent had no lease for Config.GiveUp, or nobody led for twice as long
 )
 
 func (r Reason) String() string {

@@ -133,14 +133,29 @@ func (w *writing) votes(number uint64) bool {
 }
 
 // known says whether a witness may be told of a version: enough of the new voters that keep a
-// ledger have it for the change to go on. Otherwise the witness might name what only the dead have.
+// ledger have it for the change to go on. If that is the steward alone it isn't enough, as long as
+// others that aren't lost could go on with the witness: the witness would name what only the dead
+// have when the steward dies. A term that begins in the middle of a change has no choice: what it
+// goes on with was written by a steward before, which most likely has it.
 func (w *writing) known(number uint64) bool {
-	e := &w.version(number).Electorate
+	l := w.version(number)
+	e := &l.Electorate
 	votes := func(v Voter) bool { return v.Witness }
 	if !e.Changing() || !slices.ContainsFunc(e.Voters, votes) && !slices.ContainsFunc(e.Former, votes) {
 		return true
 	}
-	return majority(e.Voters, func(v Voter) bool { return v.Witness || w.confirmed(v, number) })
+	has := 0
+	e.each(func(v Voter) {
+		if !v.Witness && w.confirmed(v, number) {
+			has++
+		}
+	})
+	without := func(v Voter) bool {
+		x := l.Entry(v.Host)
+		return v.Witness || !w.confirmed(v, number) && (x == nil || x.State == Up || x.State == Draining)
+	}
+	return majority(e.Voters, func(v Voter) bool { return v.Witness || w.confirmed(v, number) }) &&
+		(number == 0 || has > 1 || !majority(e.Voters, without) && !majority(e.Former, without))
 }
 
 // confirm notes what a voter has written.

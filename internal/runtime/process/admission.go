@@ -129,8 +129,11 @@ func (p *Process) adopt(v *membership.View) {
 			l.members.Departed(p.now, m, q.why, &l.membersOut)
 		case m.Incarnation == q.incarnation && q.state == peerJoining:
 			q.become(peerAlive)
+			// Its donor may have held this process for dead, and so not prepared it.
+			p.shutdown.Admit(m.Proc, m.Incarnation, &p.shutdownOut)
 		}
 	}
 	p.runDetector()
 	p.runMembership()
+	p.runShutdown()
 }

@@ -70,6 +70,18 @@ func TestOneWorld(t *testing.T) {
 	}
 }
 
+// Runs that were broken, and are none of those that TestOneWorld draws.
+func TestFound(t *testing.T) {
+	for _, seed := range []uint64{
+		123890, // only a steward that died, and the witness, knew of a change of voters
+		174991, // a process left before a replacement that a view had, and it wasn't prepared for
+	} {
+		if r := Run(Settings{Seed: seed}); r.Err != nil {
+			t.Errorf("seed %d: %v", seed, r.Err)
+		}
+	}
+}
+
 // The same seed gives the same run.
 func TestSeed(t *testing.T) {
 	var logs [2]string
