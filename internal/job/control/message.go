@@ -48,8 +48,8 @@ const (
 	// Mark, from the donor of Proc in Incarnation: all that its program has written is out, and
 	// it waits for Marked before it writes more. What the replacement writes comes after that.
 	Mark Type = "mark"
-	// Committed, from a replacement: it is a replica from now on, even if its donor dies. It says so
-	// again when it is asked to give up.
+	// Committed, from a replacement: it is a replica from now on, even if its donor dies. It says
+	// so again when it is asked to give up.
 	Committed Type = "committed"
 	// Healed, from a replacement: all processes know it, and its program goes on.
 	Healed Type = "healed"
@@ -133,8 +133,8 @@ const (
 	// Marked answers Mark, about the same Proc and Incarnation. Input is how much of the job's
 	// input has been read by now.
 	Marked Type = "marked"
-	// GiveUp asks a replacement to end with HealFailed, because of Text. If it has Committed it says
-	// that again instead.
+	// GiveUp asks a replacement to end with HealFailed, because of Text. If it has Committed it
+	// says that again instead.
 	GiveUp Type = "give up"
 	// Noted answers Healable. Input is how much of the job's input had been read.
 	Noted Type = "noted"

@@ -69,9 +69,9 @@ func (p *process) receive(kind messageKind, about Process) {
 	}
 }
 
-// takeIn has the process take its messages, up to the death of the replacement whose donor it is, or
-// to the wish that it gives up. These are events of their own, because it matters whether the donor
-// is paused before, or the replacement commits.
+// takeIn has the process take its messages, up to the death of the replacement whose donor it is,
+// or to the wish that it gives up. These are events of their own, because it matters whether the
+// donor is paused before, or the replacement commits.
 func (p *process) takeIn() {
 	for len(p.fromLeader) > 0 && p.fromLeader[0] != (message{toldDeath, p.donating}) && p.fromLeader[0].kind != toldGiveUp {
 		switch m := p.fromLeader[0]; {

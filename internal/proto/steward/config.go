@@ -24,8 +24,8 @@ type Config struct {
 	// Patience is how long a steward may be silent before the first voter after it takes over, and
 	// Stagger how much longer the next one waits.
 	Patience, Stagger proto.Time
-	// GiveUp is how long an agent waits for a lease before it ends. One that has a lease waits twice
-	// as long for somebody who leads.
+	// GiveUp is how long an agent waits for a lease before it ends. One that has a lease waits
+	// twice as long for somebody who leads.
 	GiveUp proto.Time
 	// Gather is how long a steward gathers reports before it writes them to the ledger.
 	Gather proto.Time
