@@ -22,6 +22,7 @@ type drain struct {
 	host  int
 	name  string
 	force bool         // processes that nothing can replace are ended
+	until time.Time    // then it is late; zero: never
 	late  bool         // no replacement is awaited any more
 	moved []proto.Proc // ran there when it began, or came later
 	over  chan struct{}
@@ -31,8 +32,9 @@ type drain struct {
 	parting, parted, told bool
 }
 
-// beginDrains begins to drain hosts, all or, if one of them can't be drained, none.
-func (j *job) beginDrains(names []string, force bool) (all []*drain, err error) {
+// beginDrains begins to drain hosts, all or, if one of them can't be drained, none. They are late
+// after within, if that isn't 0.
+func (j *job) beginDrains(names []string, force bool, within time.Duration) (all []*drain, err error) {
 	h := j.hosts
 	var begun []*drain
 	defer func() {
@@ -64,8 +66,12 @@ func (j *job) beginDrains(names []string, force bool) (all []*drain, err error) 
 		}
 	}
 	for _, d := range all {
-		d.force = d.force || force
+		d.force, d.until = d.force || force, time.Time{}
+		if within > 0 {
+			d.until = time.Now().Add(within)
+		}
 	}
+	j.changed()
 	for _, d := range begun {
 		if all := j.there(d.host); len(all) > 0 {
 			j.note(fmt.Sprintf("host %s is drained: %s", d.name, j.slotNames(all)))
@@ -180,6 +186,7 @@ func (j *job) makeLeave(d *drain, all []*process) {
 	for i, p := range all {
 		if !slices.Contains(d.moved, p.id) {
 			d.moved = append(d.moved, p.id)
+			j.changed()
 		}
 		if j.recovery != nil {
 			j.recovery.Leave(p.identity())
@@ -294,6 +301,7 @@ func (j *job) leave(d *drain) {
 // endDrain ends a drain whose host doesn't leave. Its processes stay.
 func (j *job) endDrain(d *drain, why error) {
 	delete(j.hosts.drains, d.host)
+	j.changed()
 	for _, p := range j.there(d.host) {
 		if j.recovery != nil {
 			j.recovery.Stay(p.identity())

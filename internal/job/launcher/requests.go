@@ -80,7 +80,7 @@ const drainNews = 2 * time.Second
 
 func (j *job) answerDrain(ctx context.Context, q console.DrainHosts, tell func(string)) (a console.HostsChanged, err error) {
 	var drains []*drain
-	if !j.ask(func() { drains, err = j.beginDrains(q.Names, q.Force) }) {
+	if !j.ask(func() { drains, err = j.beginDrains(q.Names, q.Force, q.Within) }) {
 		return a, errEnded
 	}
 	if err != nil {

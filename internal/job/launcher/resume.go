@@ -109,6 +109,7 @@ func (j *job) resume(r *Resumption) {
 		}
 	}
 	j.awaitFaults()
+	j.resumeDrains(s)
 	j.changed()
 	j.beginNextAttempt()
 }

@@ -141,6 +141,7 @@ type relayed struct {
 	forgets bool
 	stdin   io.Reader    // of the first launcher; nil: empty
 	lost    error        // why the next one has none
+	names   []string     // of the hosts; nil: their own
 	hub     *console.Hub // shows the present launcher's output; nil: the wall does
 
 	keeping sync.Mutex
@@ -203,7 +204,7 @@ func (r *relayed) expect() {
 
 func (r *relayed) config(c Config) Config {
 	own := r.view
-	c.Screen, c.Stdin = own, strings.NewReader("")
+	c.Screen, c.Stdin, c.Names = own, strings.NewReader(""), r.names
 	if r.stdin != nil {
 		c.Stdin = r.stdin
 	}

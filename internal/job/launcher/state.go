@@ -22,6 +22,7 @@ type State struct {
 	Hosts   []agent.Host
 	Lost    []bool // by host
 	Left    []bool // by host: it was drained
+	Drains  []DrainState
 	Slots   []SlotState
 	Survive bool // the program handles the loss of ranks
 	// Name and Space are PMI's key-value space.
@@ -96,6 +97,9 @@ func DecodeState(b []byte) (*State, error) {
 			return nil, fmt.Errorf("the job's state makes no sense: a process on host %d of %d", slot.Host, len(s.Hosts))
 		}
 	}
+	if err := s.checkDrains(); err != nil {
+		return nil, err
+	}
 	if n == 0 || len(s.Lost) != len(s.Hosts) || s.Left != nil && len(s.Left) != len(s.Hosts) || len(s.FaultsPast) != len(s.Faults) || len(s.Paths) != len(s.Job.Parts) || len(s.Job.Places) != n {
 		return nil, fmt.Errorf("the job's state makes no sense: %d slots, %d hosts, %d programs", n, len(s.Hosts), len(s.Paths))
 	}
@@ -119,7 +123,7 @@ func (j *job) state() *State {
 			PrivateDir: j.PrivateDir, Label: j.Label, AllowSharedHost: j.AllowSharedHost, Places: j.Places,
 		},
 		Hosts: j.hosts.found, Lost: make([]bool, len(j.hosts.found)), Survive: j.ledger.survive, Report: j.report,
-		Slots: make([]SlotState, j.size), Left: slices.Clone(j.hosts.left),
+		Slots: make([]SlotState, j.size), Left: slices.Clone(j.hosts.left), Drains: j.drainStates(),
 		Faults: j.planned, FaultsPast: slices.Clone(j.past), Trace: j.recording.state(),
 	}
 	s.Name, s.Space = j.server.Space()
