@@ -146,8 +146,8 @@ func (t *Writer) Write(e Event) {
 // Flush writes the buffered events, and returns the first error of all writes.
 func (t *Writer) Flush() error { return t.out.Flush() }
 
-// maxLine bounds the length of a line that Read accepts.
-const maxLine = 1 << 20
+// MaxLine bounds the length of a line that Read accepts.
+const MaxLine = 1 << 20
 
 // Read reads a trace and calls visit for every event. Its errors name the line.
 func Read(r io.Reader, visit func(Event) error) (Header, error) {
@@ -157,7 +157,7 @@ func Read(r io.Reader, visit func(Event) error) (Header, error) {
 // ReadFrom is Read, and calls begin with the header before the first event.
 func ReadFrom(r io.Reader, begin func(Header) error, visit func(Event) error) (Header, error) {
 	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxLine)
+	lines.Buffer(nil, MaxLine)
 	var h Header
 	n := 1
 	for ; lines.Scan(); n++ {
@@ -186,7 +186,7 @@ func ReadFrom(r io.Reader, begin func(Header) error, visit func(Event) error) (H
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return h, fmt.Errorf("line %d: longer than %d bytes: not a trace", n, maxLine)
+		return h, fmt.Errorf("line %d: longer than %d bytes: not a trace", n, MaxLine)
 	} else if err != nil {
 		return h, err
 	}

@@ -67,7 +67,7 @@ func TestReadFrom(t *testing.T) {
 }
 
 func TestReadLongLine(t *testing.T) {
-	text := `{"banyan":"trace","version":1}` + "\n" + strings.Repeat(" ", maxLine+1)
+	text := `{"banyan":"trace","version":1}` + "\n" + strings.Repeat(" ", MaxLine+1)
 	_, err := Read(strings.NewReader(text), func(Event) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "line 2: longer than") {
 		t.Errorf("error %v", err)

@@ -12,8 +12,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// A launcher is lost while a host is drained, and the next one, too. The one after them goes on with
-// the drain.
+// A launcher is lost while a host is drained, and the next one, too. The one after them goes on
+// with the drain.
 func TestResumeDrain(t *testing.T) {
 	t.Parallel()
 	const n = 600

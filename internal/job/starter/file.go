@@ -11,6 +11,7 @@ import (
 
 	"banyan/internal/job/agent"
 	"banyan/internal/job/agent/secure"
+	"banyan/internal/job/jobdir"
 	"banyan/internal/job/starter/stage"
 )
 
@@ -67,8 +68,8 @@ func Servable(files []File) map[string]string {
 
 // staged is what a host has of the job's files.
 type staged struct {
-	directory *stage.Directory // nil: it had everything
-	agent     stage.Agent      // without its Agent
+	directory *jobdir.Directory // nil: it had everything
+	agent     stage.Agent       // without its Agent
 	files     map[string]string
 }
 

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,41 +17,44 @@ import (
 	"banyan/internal/job/agent/deadline"
 	"banyan/internal/job/agent/link"
 	"banyan/internal/job/agent/wire"
+	"banyan/internal/job/jobdir"
 	"banyan/internal/proto"
+	"banyan/internal/trace"
 )
 
 // A process of another host writes its trace to a directory there, and the agent passes on what it
 // finds, while the process runs. So what a lost host's processes have recorded is with the
 // launcher, but for the last moment, and no directory must be shared. The files stay until the
-// agent ends: a launcher that takes over gets them from their beginning.
+// agent ends: a launcher that takes over gets them from their beginning. If the agent and its
+// parent are killed together the next agent here that records removes them (package jobdir).
 
 // tracePause is how often the agent looks for more.
 const tracePause = 100 * time.Millisecond
 
-// tracePrefix begins the names of the directories.
-const tracePrefix = "banyan-trace-"
+// traceKind begins the names of the directories.
+const traceKind = "banyan-trace-"
 
 // traces are the traces of this host's processes.
 type traces struct {
 	sweep func(dir string) // Config.Sweep, or nil
 
 	mu  sync.Mutex
-	dir string // empty: there are none
+	dir *jobdir.Directory // nil: there are none
 }
 
 // begin makes the directory for a process.
 func (t *traces) begin(k key) (dir string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.dir == "" {
-		if t.dir, err = os.MkdirTemp("", tracePrefix); err != nil {
+	if t.dir == nil {
+		if t.dir, err = jobdir.Make(os.TempDir(), traceKind); err != nil {
 			return "", fmt.Errorf("there is no directory for traces: %w", err)
 		}
 		if t.sweep != nil {
-			t.sweep(t.dir)
+			t.sweep(t.dir.Path)
 		}
 	}
-	dir = filepath.Join(t.dir, strconv.Itoa(int(k.proc)))
+	dir = filepath.Join(t.dir.Path, strconv.Itoa(int(k.proc)))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("there is no directory for traces: %w", err)
 	}
@@ -63,19 +65,15 @@ func (t *traces) begin(k key) (dir string, err error) {
 func (t *traces) remove() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.dir != "" {
-		os.RemoveAll(t.dir)
+	if t.dir != nil {
+		t.dir.Remove()
+		t.dir = nil
 	}
 }
 
 // RemoveTraces removes a directory that an agent has named to Config.Sweep. Nothing else is
 // removed.
-func RemoveTraces(dir string) error {
-	if !strings.HasPrefix(filepath.Base(dir), tracePrefix) {
-		return fmt.Errorf("%s isn't a directory of traces", dir)
-	}
-	return os.RemoveAll(dir)
-}
+func RemoveTraces(dir string) error { return jobdir.RemoveLeft(dir, traceKind) }
 
 // record has the processes write their traces here.
 func (s *server) record(specs []agent.Spec) error {
@@ -141,20 +139,28 @@ func (f *traceFiles) copy(to io.Writer) (n int, err error) {
 	return n, err
 }
 
+// copyOne passes on the lines of a file that are whole. What is longer than any line of a trace is
+// passed on as it is: whoever reads the trace says so, and nobody waits for the line's end.
 func (f *traceFiles) copyOne(name string, to io.Writer) (n int, err error) {
 	file, err := os.Open(filepath.Join(f.dir, name))
 	if err != nil {
 		return 0, err
 	}
 	defer file.Close()
-	chunk := make([]byte, 8*copied)
-	k, err := file.ReadAt(chunk, f.at[name])
-	if err != nil && err != io.EOF {
-		return 0, err
-	}
-	lines := chunk[:bytes.LastIndexByte(chunk[:k], '\n')+1]
-	if len(lines) == 0 {
-		return 0, nil
+	var lines []byte
+	for _, size := range []int{8 * copied, trace.MaxLine + 1} {
+		chunk := make([]byte, size)
+		k, err := file.ReadAt(chunk, f.at[name])
+		if err != nil && err != io.EOF {
+			return 0, err
+		}
+		if lines = chunk[:bytes.LastIndexByte(chunk[:k], '\n')+1]; len(lines) > 0 {
+			break
+		}
+		if k < size {
+			return 0, nil // the line isn't whole
+		}
+		lines = chunk
 	}
 	header := 0
 	if f.at[name] == 0 && f.begun {

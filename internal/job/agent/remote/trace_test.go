@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/internal/job/agent"
+	"banyan/internal/trace"
 )
 
 // What a process writes to its trace comes to the launcher while it runs, whole lines alone, and
@@ -24,15 +25,15 @@ func TestTrace(t *testing.T) {
 	unix.ClockGettime(unix.CLOCK_MONOTONIC, &mono)
 	p := r.start(agent.Spec{Proc: 2, Trace: &agent.Trace{Dir: "/launcher's", Begin: mono.Nano()}}, agent.Spec{Proc: 3})
 	there := r.fake.process(key{2, 0})
-	trace := there.spec.Trace
-	if after := trace.Begin - mono.Nano(); after > 0 || after < -int64(time.Minute) {
+	to := there.spec.Trace
+	if after := to.Begin - mono.Nano(); after > 0 || after < -int64(time.Minute) {
 		t.Errorf("one machine's times begin %v later", time.Duration(after))
 	}
 	if p[1].(agent.Recorded).Record() != nil || r.fake.process(key{3, 0}).spec.Trace != nil {
 		t.Error("a process records that needn't")
 	}
 	write := func(text string) {
-		file, err := os.OpenFile(filepath.Join(trace.Dir, "2.jsonl"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		file, err := os.OpenFile(filepath.Join(to.Dir, "2.jsonl"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err == nil {
 			_, err = file.WriteString(text)
 			file.Close()
@@ -55,8 +56,43 @@ func TestTrace(t *testing.T) {
 	}
 	r.Listener.Close()
 	r.end()
-	if _, err := os.Stat(trace.Dir); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(to.Dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("what is left: %v", err)
+	}
+}
+
+// A line that fits no chunk is passed on, and one that is longer than any line of a trace isn't
+// waited for.
+func TestLongTraceLine(t *testing.T) {
+	f := traceFiles{dir: t.TempDir(), at: make(map[string]int64)}
+	file, err := os.Create(filepath.Join(f.dir, "0.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var got bytes.Buffer
+	for _, step := range []struct {
+		text string
+		want int
+	}{
+		{"header\n", 7},
+		{strings.Repeat("x", 20*copied), 0},
+		{"\nnext\n", 20*copied + 6},
+		{strings.Repeat("y", trace.MaxLine), 0},
+		{"y", trace.MaxLine + 1},
+		{"\nafter\n", 7},
+	} {
+		file.WriteString(step.text)
+		got.Reset()
+		for again := true; again; {
+			n, err := f.copy(&got)
+			if again = n > 0; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got.Len() != step.want {
+			t.Errorf("%d bytes of %d, not %d", got.Len(), len(step.text), step.want)
+		}
 	}
 }
 
@@ -83,7 +119,7 @@ func TestTraceOfManyRanks(t *testing.T) {
 // Nothing but a directory of traces is removed.
 func TestRemoveTraces(t *testing.T) {
 	dir := t.TempDir()
-	for name, goes := range map[string]bool{tracePrefix + "x": true, "mine": false} {
+	for name, goes := range map[string]bool{traceKind + "x": true, "mine": false} {
 		path := filepath.Join(dir, name)
 		os.MkdirAll(filepath.Join(path, "0"), 0o700)
 		err := RemoveTraces(path)
