@@ -140,7 +140,7 @@ func (f *traceFiles) copy(to io.Writer) (n int, err error) {
 }
 
 // copyOne passes on the lines of a file that are whole. What is longer than any line of a trace is
-// passed on as it is: whoever reads the trace says so, and nobody waits for the line's end.
+// passed on as it is: the reader of the trace refuses it, and nothing waits for the line's end.
 func (f *traceFiles) copyOne(name string, to io.Writer) (n int, err error) {
 	file, err := os.Open(filepath.Join(f.dir, name))
 	if err != nil {
