@@ -55,6 +55,8 @@ const (
 	lateEnded bug = "late ended"
 	// It is ended because its donor has died, and isn't asked.
 	orphanEnded bug = "orphan ended"
+	// A replacement that has committed is ended because another replica lives as far as is known.
+	siblingUnheard bug = "sibling unheard"
 	// A replacement that has committed and says so is ended because it is late.
 	answerUnheard bug = "answer unheard"
 	// The machine forgets the job's end.
@@ -126,6 +128,8 @@ func (b bug) actions(w *world, out []Action) []Action {
 			kept = append(kept, Action{Kind: Retire, To: Process{proto.Proc(p), w.machine.table[p].incarnation}})
 		case b == lateEnded && a.Kind == AskToGiveUp && w.cause == evLimit, b == orphanEnded && a.Kind == AskToGiveUp && w.cause == evReaped:
 			w.machine.Fail(a.Attempt.Process, "it wasn't asked", Replacement, &kept)
+		case b == siblingUnheard && a.Kind == Ask && w.machine.current != nil:
+			w.machine.Fail(w.machine.current.Process, "nobody was asked", Replacement, &kept)
 		case b == answeredTwice && a.Kind == Marked:
 			kept = append(kept, a, a)
 		case b == undrained && a.Kind == Drain:
@@ -166,6 +170,7 @@ func TestCanaries(t *testing.T) {
 		{unheard, options{seesOutput: true, leaves: 1, safe: true}},
 		{lateEnded, options{seesOutput: true, faults: 3, safe: true}},
 		{orphanEnded, options{faults: 2, safe: true}},
+		{siblingUnheard, options{seesOutput: true, faults: 3, safe: true}},
 		{answerUnheard, options{seesOutput: true, faults: 3, safe: true}},
 		{retiredBlamed, options{seesOutput: true, leaves: 4, safe: true}},
 	} {

@@ -83,13 +83,16 @@ func (m *Machine) of(q Process, first, last Phase) *Attempt {
 }
 
 // Next begins the next attempt, if one can begin now, or retires the next process that is to
-// leave. Before that it has the process's donor asked for a sign of life: it may have died
+// leave, or ends a replacement that is late if another replica has just answered. Before that it has the process's donor asked for a sign of life: it may have died
 // unnoticed. fits says whether a replacement for a slot is available. donates says whether a
 // process that has come to a safe point is available as a donor.
 func (m *Machine) Next(now proto.Time, fits, donates func(p proto.Proc) bool, out *[]Action) {
 	heard := m.heard
 	m.heard = nobody
-	if m.current != nil {
+	if a := m.current; a != nil {
+		if a.late != "" && heard != nobody && heard == m.sibling(a) {
+			m.Fail(a.Process, a.late, Replacement, out)
+		}
 		return
 	}
 	if m.current = m.begin(now, fits, donates); m.current != nil {
@@ -296,9 +299,23 @@ func (m *Machine) Tick(now proto.Time, out *[]Action) {
 		m.Fail(a.Process, "it doesn't react", Replacement, out)
 	case m.mayHaveCommitted(a):
 		m.askToGiveUp(now, late, out)
+		if d := m.sibling(a); a.Committed() && d != nobody {
+			a.late, m.asked = late, d
+			*out = append(*out, Action{Kind: Ask, To: d})
+		}
 	default:
 		m.Fail(a.Process, late, Replacement, out)
 	}
+}
+
+// sibling is another replica of an attempt's rank that lives as far as is known, or nobody.
+func (m *Machine) sibling(a *Attempt) Process {
+	for k := range m.layout.Degree(m.layout.Rank(a.Proc)) {
+		if p := m.layout.Proc(m.layout.Rank(a.Proc), k); p != a.Proc && !m.table[p].vacant {
+			return Process{p, m.table[p].incarnation}
+		}
+	}
+	return nobody
 }
 
 // mayHaveCommitted says whether a replacement may be a replica by now, and the last of its rank:

@@ -186,7 +186,7 @@ func (w *world) dismiss(a *Attempt) error {
 	if p.alive {
 		if alone := !slices.ContainsFunc(w.bySlot, func(q *process) bool {
 			return q != p && q.alive && w.machine.layout.Rank(q.Proc) == w.machine.layout.Rank(p.Proc)
-		}); alone && p.stage >= committed && !p.hangs && w.cause != evSuspect && w.cause != evOver {
+		}); alone && p.stage >= committed && !p.hangs && !w.hereBeside(p) && w.cause != evSuspect && w.cause != evOver {
 			return fmt.Errorf("%v is ended, and was the last of its rank (%v)", p.Process, eventNames[w.cause])
 		}
 		p.die()
@@ -196,6 +196,12 @@ func (w *world) dismiss(a *Attempt) error {
 		return w.reap(p)
 	}
 	return nil
+}
+
+// hereBeside says whether another replica of a process's rank has answered just now.
+func (w *world) hereBeside(p *process) bool {
+	return w.here != nobody && w.here.Proc != p.Proc && w.bySlot[w.here.Proc].Process == w.here &&
+		w.machine.layout.Rank(w.here.Proc) == w.machine.layout.Rank(p.Proc)
 }
 
 // ended takes the end of an attempt.

@@ -48,7 +48,9 @@
 // A replacement whose donor may have given it its state isn't dismissed because it is late, or
 // because its donor has died: it may have committed, and be the last of its rank. It is asked to
 // give up (AskToGiveUp), and only it decides. It ends and says so, or says again that it has
-// committed. One that doesn't answer within the limit hangs, and is dismissed.
+// committed. One that doesn't answer within the limit hangs, and is dismissed. One that has
+// committed and doesn't become known is dismissed, too, if another replica of its rank has just
+// answered (Ask, Heard): a second attempt may do better.
 //
 // # Invariants
 //
@@ -57,9 +59,9 @@
 //   - Slots wait in the order of the deaths. A slot whose rank has no donor is passed over.
 //   - A phase that takes longer than the limit ends the attempt. Two exceptions: a donor may take
 //     longer to reach a safe point while no other slot waits; and a replacement that has committed
-//     stays as long as it answers.
-//   - The machine ends no replacement that has committed and answers, unless another process holds
-//     it for dead or the job ends.
+//     and is the last of its rank stays as long as it answers.
+//   - The machine ends no replacement that has committed and answers, unless another replica of its
+//     rank has just answered, another process holds it for dead, or the job ends.
 //   - After MaxFailures attempts in a row that failed, or whose replacement died within Relapse,
 //     the slot stays vacant.
 //   - At most one slot is vacant because its process was retired. At that moment another replica of
@@ -139,7 +141,8 @@ type Attempt struct {
 	donorDied bool
 	follows   bool // the replacement's output follows the donor's
 	dismissed bool
-	asked     bool // the replacement has been asked to give up, and hasn't answered yet
+	late      string // it has committed, and is ended for this reason when a sibling shows that it lives
+	asked     bool   // the replacement has been asked to give up, and hasn't answered yet
 	deadline  proto.Time
 }
 

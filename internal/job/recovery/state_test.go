@@ -43,7 +43,7 @@ func (w *world) AppendKey(b []byte) []byte {
 		b = append(b, 1, byte(a.Phase), byte(a.blame))
 		id(a.Process)
 		id(a.Donor)
-		flags(a.donorDied, a.follows, a.dismissed, a.asked)
+		flags(a.donorDied, a.follows, a.dismissed, a.asked, a.late != "")
 		b = binary.AppendVarint(b, int64(a.deadline-w.now))
 	}
 	id(w.machine.asked)

@@ -189,8 +189,13 @@ func TestReplacementFails(t *testing.T) {
 			"it differs; replica 1 isn't asked again; death 1.1 → 0; death 1.1 → 2; death 1.1 → 3"},
 		"others think so": {func(c *leaderTest) { c.says(2, msg(control.Eviction, 1, 1)) },
 			"process 2 holds it for dead; death 1.1 → 0; death 1.1 → 2; death 1.1 → 3; take 1.2 → 5"},
-		"the donor dies": {func(c *leaderTest) { c.closed(3); c.did(); c.says(0, msg(control.Eviction, 3, 0)) },
-			"the replica whose state it was to take over has died; death 1.1 → 0; death 1.1 → 2"},
+		"the donor dies": {func(c *leaderTest) {
+			c.closed(3)
+			c.did()
+			c.says(0, msg(control.Eviction, 3, 0))
+			c.expect("death 3.0 → 0; death 3.0 → 2; death 3.0 → 6; give up → 6")
+			c.says(6, control.Message{Type: control.HealFailed, Text: "its donor has died"})
+		}, "its donor has died; death 1.1 → 0; death 1.1 → 2"},
 		"the program ends": {func(c *leaderTest) { c.says(0, msg(control.Finalized, 0, 0)) },
 			"the job has come to its end; death 1.1 → 0; death 1.1 → 2; death 1.1 → 3; finalized → 0"},
 	} {

@@ -100,6 +100,10 @@ func (m *Machine) carryOut(a recovery.Action) {
 		ask := about(control.GiveUp)
 		ask.Text = a.Text
 		m.send(m.replacement, ask)
+	case recovery.Ask: // its connection is its sign of life
+		if m.canDonate(a.To.Proc) {
+			m.recovery.Heard(a.To)
+		}
 	case recovery.Dismiss:
 		m.dismiss(a.Attempt)
 	case recovery.AnnounceDeath:

@@ -321,7 +321,23 @@ func (d *lead) start(a *recovery.Attempt, more *[]recovery.Action) {
 	}
 	s := &d.slots[a.Proc]
 	*s = slotState{last: l.Places[a.Proc], filled: s.filled, unproven: true, proveBy: proto.Never}
+	d.w.started[a.Process] = d.environment()
 	d.h.logf("%v.%d is to start on host %d", a.Proc, a.Incarnation, on)
+}
+
+// environment is what a replacement is told at its start, as in package launcher: the incarnations
+// of all processes, and which are dead. Its host's agent may not have been told yet.
+type environment struct {
+	incarnations []proto.Incarnation
+	gone         []bool
+}
+
+func (d *lead) environment() (e environment) {
+	for i := range d.slots {
+		e.incarnations = append(e.incarnations, d.slots[i].last.Incarnation)
+		e.gone = append(e.gone, d.slots[i].last.State == steward.Ended)
+	}
+	return e
 }
 
 // dismiss ends a replacement. Its death ends the attempt.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"banyan/internal/job/recovery"
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
 	"banyan/internal/proto/membership"
@@ -94,6 +95,12 @@ func (r *rank) begin() {
 	if r.incarnation > 0 {
 		cfg.Replacement = true
 		cfg.Incarnations, cfg.Gone = slices.Clone(h.incarnations), slices.Clone(h.gone)
+		e := w.started[recovery.Process{Proc: r.self, Incarnation: r.incarnation}]
+		for q, incarnation := range e.incarnations {
+			if incarnation > cfg.Incarnations[q] {
+				cfg.Incarnations[q], cfg.Gone[q] = incarnation, e.gone[q]
+			}
+		}
 		cfg.Incarnations[r.self], cfg.Gone[r.self] = r.incarnation, false
 		for q := range r.peers {
 			r.peers[q].incarnation = cfg.Incarnations[q]

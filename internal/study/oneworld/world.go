@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"banyan/internal/job/recovery"
 	"banyan/internal/layout"
 	"banyan/internal/proto"
 	"banyan/internal/proto/steward"
@@ -32,8 +33,9 @@ type world struct {
 	layout   layout.Layout
 	places   []int32 // hosts of the first processes
 	hosts    []*host
-	ranks    []*rank      // all, in the order in which they were started
-	slots    [][]*rank    // by Proc
+	ranks    []*rank   // all, in the order in which they were started
+	slots    [][]*rank // by Proc
+	started  map[recovery.Process]environment
 	arrivals []proto.Time // of the last datagram of each pair of hosts
 	redial   []proto.Time
 	streams  []*stream
@@ -46,7 +48,7 @@ type world struct {
 }
 
 func newWorld(j job, m *memory) *world {
-	w := &world{job: j, memory: m, rng: rand.New(rand.NewPCG(j.Seed, 15)), bug: j.Bug}
+	w := &world{job: j, memory: m, rng: rand.New(rand.NewPCG(j.Seed, 15)), bug: j.Bug, started: make(map[recovery.Process]environment)}
 	w.layout = layout.Uniform(w.Ranks, w.Replicas)
 	w.expected = undisturbed(w.Ranks, w.Rounds)
 	w.slots = make([][]*rank, w.layout.Procs())
