@@ -1,8 +1,8 @@
 // Package jobdir makes directories that exist on a host as long as their owner: files that were
 // sent there, traces. The owner holds a lock on its directory, which the kernel releases when the
-// owner has ended in any way. The owner that makes the next directory of the kind removes those that
-// nobody holds any more: what is left when an owner is killed together with the one that cleans up
-// behind it, or when the host has lost its power.
+// owner has ended in any way. The owner that makes the next directory of the kind removes those
+// that nobody holds any more: what is left when an owner is killed together with the process that
+// cleans up behind it, or when the host has lost its power.
 //
 // # Invariants
 //
