@@ -83,10 +83,10 @@ func (m *Machine) of(q Process, first, last Phase) *Attempt {
 }
 
 // Next begins the next attempt, if one can begin now, or retires the next process that is to
-// leave, or ends a replacement that is late if another replica has just answered. Before it retires
-// a process it has the donor asked for a sign of life: it may have died unnoticed. fits says whether
-// a replacement for a slot is available. donates says whether a process that has come to a safe
-// point is available as a donor.
+// leave, or ends a replacement that is late if another replica has just answered. Before it
+// retires a process it has the donor asked for a sign of life: it may have died unnoticed. fits
+// says whether a replacement for a slot is available. donates says whether a process that has come
+// to a safe point is available as a donor.
 func (m *Machine) Next(now proto.Time, fits, donates func(p proto.Proc) bool, out *[]Action) {
 	heard := m.heard
 	m.heard = nobody
