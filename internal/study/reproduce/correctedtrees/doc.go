@@ -29,6 +29,8 @@
 //
 // # Limits
 //
-// The paper's pictures are lost: claims are those of its text and table. Memory: 16 bytes for each
+// The paper's pictures are lost: claims are those of its text and table. A broadcast in which all
+// children of the root are dead counts in table 1 and in means, as in the paper, but lemma 3 isn't
+// asked of it. Memory: 16 bytes for each
 // broadcast with checked correction, some 200 for each gossip of [Parameters].SafeRuns.
 package correctedtrees
