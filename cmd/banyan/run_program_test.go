@@ -48,10 +48,10 @@ func ring() {
 	})
 }
 
-// healer is ring with safe points: "healer ROUNDS [PAUSE [before|after|lines|wrong|stateless]]". It
+// healer is ring with safe points: "healer ROUNDS [PAUSE [before|after|lines|wrong|stateless|fails]]". It
 // doesn't show that it has been restored: its output is that of ring. Rank 0 reads its input before
 // or after its first safe point, or a line in each round, which it prints. "wrong", it is wrong 20
-// rounds before the end, in rank 1's replica 0. "stateless", it registers no state. It waits for
+// rounds before the end, in rank 1's replica 0. "stateless", it registers no state. "fails", rank 1 ends there each time. It waits for
 // replacements if a hold says so.
 func healer() {
 	rounds, err := strconv.Atoi(os.Args[1])
@@ -107,6 +107,9 @@ func healer() {
 			if len(os.Args) > 3 && os.Args[3] == "wrong" && round == rounds-20 && os.Getenv("PMI_RANK") == "1" {
 				number[0] ^= 1
 			}
+			if len(os.Args) > 3 && os.Args[3] == "fails" && round == rounds-20 && rank == 1 {
+				os.Exit(3)
+			}
 			got := make([]int64, 1)
 			if _, err := mpi.Sendrecv(ring, number, (rank+1)%size, 0, got, (rank+size-1)%size, 0); err != nil {
 				return err
@@ -153,4 +156,43 @@ func survivor() {
 		fmt.Println("rank", world.Rank(), "goes on")
 		return nil
 	}, mpi.SurviveRankLoss())
+}
+
+// skewed is a program whose safe points belong together for messages but not for broadcasts:
+// "skewed ROUNDS PAUSE LENGTH". Rank 0 has begun, at each safe point, a broadcast that the others
+// haven't.
+func skewed() {
+	rounds, _ := strconv.Atoi(os.Args[1])
+	pause, _ := time.ParseDuration(os.Args[2])
+	length, _ := strconv.Atoi(os.Args[3])
+	mpi.Main(func(world *mpi.Comm) error {
+		round, total, news := 0, []int64{0}, make([]int64, length)
+		if err := errors.Join(mpi.Register(world, "round", &round), mpi.RegisterSlice(world, "total", total), mpi.RegisterSlice(world, "news", news)); err != nil {
+			return err
+		}
+		for ; round < rounds; round++ {
+			if world.Rank() != 0 {
+				if _, err := world.Safepoint(); err != nil {
+					return err
+				}
+			}
+			if world.Rank() == 0 {
+				for i := range news {
+					news[i] = int64(round*round + i)
+				}
+			}
+			if err := mpi.Bcast(world, news, 0); err != nil {
+				return err
+			}
+			if world.Rank() == 0 {
+				if _, err := world.Safepoint(); err != nil {
+					return err
+				}
+			}
+			total[0] = total[0]*3%1000003 + news[length-1]
+			time.Sleep(pause)
+		}
+		fmt.Println("rank", world.Rank(), "total", total[0])
+		return nil
+	})
 }

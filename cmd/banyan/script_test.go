@@ -19,6 +19,7 @@ func TestMain(m *testing.M) {
 		"ring":     ring,
 		"healer":   healer,
 		"survivor": survivor,
+		"skewed":   skewed,
 		"checked":  checked,
 		"relayed":  relayed,
 	})

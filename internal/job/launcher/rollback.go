@@ -44,6 +44,7 @@ type rollbackLead struct {
 	took      time.Time // when that was begun
 	inputs    []int64   // by rank: how much input its process has read, at the present snapshot
 	opaque    []int64   // by rank: how much it had read at its first safe point, if it can't tell more; -1: it can
+	late      int       // snapshots that were abandoned since the last one
 	onDisk    int       // parts of the present snapshot that are on disk
 	due       *time.Timer
 	deadline  proto.Time // for which a timer is set
@@ -144,7 +145,8 @@ func (j *job) carryOutRollback(a rollback.Action) {
 		j.committedSnapshot()
 	case rollback.Discard:
 		r.dir.discard(a.Snapshot)
-		j.planSnapshot(j.SnapshotEvery - time.Since(r.begun))
+		// Ranks that stood for others in vain stand for a tenth of the time at most.
+		j.planSnapshot(max(j.SnapshotEvery, 10*time.Since(r.begun)) << min(r.late, 6))
 	case rollback.Kill:
 		r.falling = true
 		j.signalAll(unix.SIGKILL)
@@ -152,6 +154,7 @@ func (j *job) carryOutRollback(a rollback.Action) {
 		r.next = &a
 		j.startAgain()
 	case rollback.Abandoned:
+		r.late++
 		j.warnOnce("snapshot: "+a.Text, fmt.Sprintf("no snapshot was taken: %s; the job goes on, and the next one is tried", a.Text))
 	case rollback.Fail:
 		j.note("the job can't go back: " + a.Text)
@@ -163,7 +166,7 @@ func (j *job) carryOutRollback(a rollback.Action) {
 // committedSnapshot notes that the job would go back to the snapshot that was being taken.
 func (j *job) committedSnapshot() {
 	r := j.back
-	r.committed, r.took = r.taking, r.begun
+	r.committed, r.took, r.late = r.taking, r.begun, 0
 	r.screen.keepFrom(r.committed.output)
 	r.dir.commit(r.committed.number)
 	j.report.Snapshots = append(j.report.Snapshots, SnapshotReport{
@@ -179,7 +182,7 @@ func (j *job) reported(p *process, x *rollback.Report) {
 		return
 	}
 	heard := func() {
-		j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.Heard(proto.Rank(p.id), *x, out) })
+		j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.Heard(j.clock(), proto.Rank(p.id), *x, out) })
 	}
 	switch {
 	case x.Kind == rollback.Paused && p.hasInput():

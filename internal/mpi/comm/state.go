@@ -51,7 +51,7 @@ func (c *Comm) AppendState(b []byte) []byte {
 	if p.spread {
 		open |= 1 << backgroundLanes
 	}
-	return varint.Append(b, uint64(p.runs.Load()&(keptTag-1)), uint64(p.kept), p.started, open)
+	return varint.Append(b, uint64(p.runs.Load()&(keptTag-1)), uint64(p.kept), p.started, open, uint64(c.sharing.calls))
 }
 
 // Restore sets the counts to those of another replica of this rank, and opens the contexts that the
@@ -64,11 +64,12 @@ func (c *Comm) Restore(b []byte) error {
 		groups[key] = r.Uint()
 	}
 	runs, kept, started, open := r.Uint(), r.Uint(), r.Uint(), r.Uint()
-	if !r.Done() || runs >= keptTag || kept >= keptTag || open>>(backgroundLanes+1) != 0 {
+	calls := r.Uint()
+	if calls > sharedFromOversubscribed || !r.Done() || runs >= keptTag || kept >= keptTag || open>>(backgroundLanes+1) != 0 {
 		return ErrState
 	}
 	c.mu.Lock()
-	c.children, c.groups = children, groups
+	c.children, c.groups, c.sharing.calls = children, groups, int(calls)
 	c.mu.Unlock()
 	p := &c.plans
 	p.Lock()

@@ -11,6 +11,13 @@ import (
 // MaxRestarts is how often in a row a job goes back to one snapshot.
 const MaxRestarts = 10
 
+// A rank that hasn't come to a safe point within so many of the longest steps so far waits for one
+// that stands. The limit is for ranks whose steps aren't known; they get a share of it at least.
+const (
+	steps      = 10
+	leastShare = 60
+)
+
 // ActionKind says what an Action is.
 type ActionKind uint8
 
@@ -55,6 +62,7 @@ type member struct {
 	alive, left bool
 	home, buddy Host
 	at          uint64
+	step        proto.Time
 	sent        []proto.Rank
 	said        bool   // what the phase waits for
 	copies      []Host // of its part of the committed snapshot
@@ -179,7 +187,7 @@ func (c *Coordinator) allSaid(r proto.Rank) bool {
 }
 
 // Heard takes a report of a rank's process.
-func (c *Coordinator) Heard(r proto.Rank, x Report, out *[]Action) {
+func (c *Coordinator) Heard(now proto.Time, r proto.Rank, x Report, out *[]Action) {
 	if x.Epoch != c.epoch {
 		return
 	}
@@ -190,9 +198,9 @@ func (c *Coordinator) Heard(r proto.Rank, x Report, out *[]Action) {
 		m.sent = append([]proto.Rank{}, x.Sent...) // until the parts are there
 	case x.Snapshot != c.taking && !loading || x.Snapshot == Beginning:
 	case x.Kind == Holding && c.phase == holds:
-		m.at = x.At
+		m.at, m.step = x.At, x.Step
 		if c.allSaid(r) {
-			c.aim(out)
+			c.aim(now, out)
 		}
 	case x.Kind == Paused && c.phase == stops:
 		m.sent = append([]proto.Rank{}, x.Sent...)
@@ -213,11 +221,17 @@ func (c *Coordinator) Heard(r proto.Rank, x Report, out *[]Action) {
 	}
 }
 
-// aim sends all ranks to the highest safe point that any of them may be on its way to.
-func (c *Coordinator) aim(out *[]Action) {
-	at := uint64(0)
+// aim sends all ranks to the highest safe point that any of them may be on its way to. Where the
+// time is known that they need from one to the next, they get some times that, and not more than
+// the limit.
+func (c *Coordinator) aim(now proto.Time, out *[]Action) {
+	at, longest, known := uint64(0), proto.Time(0), true
 	for i := range c.ranks {
-		at = max(at, c.ranks[i].at)
+		m := &c.ranks[i]
+		at, longest, known = max(at, m.at), max(longest, m.step), known && m.step > 0
+	}
+	if known {
+		c.deadline = now + min(c.limit, max(c.limit/leastShare, steps*longest))
 	}
 	c.enter(stops)
 	c.tellAll(Order{Kind: Aim, Snapshot: c.taking, At: at}, out)

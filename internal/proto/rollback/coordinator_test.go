@@ -43,7 +43,7 @@ func TestGivesUpAfterMaxRestarts(t *testing.T) {
 func TestLateRanksAreNamed(t *testing.T) {
 	c, out := begin()
 	n := c.Take(0, out)
-	c.Heard(0, Report{Kind: Holding, Snapshot: n, At: 1}, out)
+	c.Heard(0, 0, Report{Kind: Holding, Snapshot: n, At: 1}, out)
 	c.Tick(9, out)
 	if slices.ContainsFunc(*out, func(a Action) bool { return a.Kind == Abandoned }) {
 		t.Fatal("it was abandoned too early")
@@ -68,7 +68,7 @@ func TestResumesFromDisk(t *testing.T) {
 	}
 	*out = nil
 	for r := range proto.Rank(2) { // the ranks come to their first safe points before the copies
-		c.Heard(r, Report{Kind: Paused, Snapshot: 7, Sent: []proto.Rank{1 - r}}, out)
+		c.Heard(0, r, Report{Kind: Paused, Snapshot: 7, Sent: []proto.Rank{1 - r}}, out)
 	}
 	for r := range proto.Rank(2) {
 		c.Copied(7, r, Host(r), "", out)
@@ -78,7 +78,7 @@ func TestResumesFromDisk(t *testing.T) {
 	}
 	*out = nil
 	for r := range proto.Rank(2) {
-		c.Heard(r, Report{Kind: Captured, Snapshot: 7}, out)
+		c.Heard(0, r, Report{Kind: Captured, Snapshot: 7}, out)
 	}
 	if len(*out) != 4 || (*out)[0].Order.Kind != Resume || (*out)[3].Kind != Copy || (*out)[3].To != 0 {
 		t.Fatalf("%+v", *out)
@@ -104,5 +104,44 @@ func TestStoreForgetsWhatWasDiscarded(t *testing.T) {
 	s.Commit(3)
 	if _, ok := s.Get(0, 1); ok {
 		t.Error("the old one is still there")
+	}
+}
+
+// TestLimitFollowsTheSteps: ranks whose safe points are close together don't keep others waiting for
+// the whole limit.
+func TestLimitFollowsTheSteps(t *testing.T) {
+	for _, tc := range []struct{ first, second, want proto.Time }{
+		{0, 5, 1000 + 600}, // not known
+		{1, 5, 1100 + 50},
+		{1, 1, 1100 + 10}, // the least
+		{1, 100, 1100 + 600},
+	} {
+		c, out := New(2, false, 600), new([]Action)
+		c.Began([]Host{0, 0}, []Host{NoHost, NoHost}, out)
+		n := c.Take(1000, out)
+		c.Heard(1050, 0, Report{Kind: Holding, Snapshot: n, At: 3, Step: tc.first}, out)
+		c.Heard(1100, 1, Report{Kind: Holding, Snapshot: n, At: 3, Step: tc.second}, out)
+		if got := c.Deadline(); got != tc.want {
+			t.Errorf("steps of %d and %d: deadline %d, want %d", tc.first, tc.second, got, tc.want)
+		}
+	}
+}
+
+func TestStepsAreMeasuredWithoutStanding(t *testing.T) {
+	p, out := NewParticipant(0, Beginning), new([]Deed)
+	sent := func() []proto.Rank { return nil }
+	p.Safepoint(100, sent, out)
+	p.Safepoint(107, sent, out)
+	p.Ordered(108, Order{Kind: Hold, Snapshot: 1}, sent, out)
+	if step := (*out)[0].Report.Step; step != 7 {
+		t.Errorf("the step is %d", step)
+	}
+	p.Safepoint(110, sent, out)
+	p.Ordered(500, Order{Kind: Resume, Snapshot: 1}, sent, out)
+	p.Safepoint(505, sent, out)
+	*out = nil
+	p.Ordered(506, Order{Kind: Hold, Snapshot: 2}, sent, out)
+	if step := (*out)[0].Report.Step; step != 7 {
+		t.Errorf("the step is %d", step)
 	}
 }

@@ -58,6 +58,7 @@ type Report struct {
 	Epoch    Epoch
 	Snapshot Snapshot
 	At       uint64
+	Step     proto.Time // of Holding: the longest time between two safe points so far; 0: it has come to one at most
 	Sent     []proto.Rank
 	Why      string // of Unable
 }

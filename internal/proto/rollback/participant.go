@@ -49,12 +49,15 @@ type Participant struct {
 	awaited  []proto.Rank // whose markers it needs, once it was told
 	marked   Snapshot     // the snapshot whose markers have come
 	marks    []proto.Rank // of these ranks, in order
+
+	left proto.Time // when the program went on from its last safe point; Never: it has come to none
+	step proto.Time // the longest time from one to the next
 }
 
 // NewParticipant makes the part of a process of an epoch. If from isn't Beginning, the process
 // loads that snapshot at its first safe point.
 func NewParticipant(epoch Epoch, from Snapshot) *Participant {
-	p := &Participant{epoch: epoch}
+	p := &Participant{epoch: epoch, left: proto.Never}
 	if from != Beginning {
 		p.loads, p.snapshot, p.stage, p.at = true, from, aimed, 1
 	}
@@ -80,21 +83,21 @@ func (p *Participant) Idle() bool { return p.stage == free }
 func (p *Participant) Accepts(epoch Epoch) bool { return epoch == p.epoch }
 
 // Ordered takes an order. Orders come in the coordinator's order.
-func (p *Participant) Ordered(o Order, sent func() []proto.Rank, out *[]Deed) {
+func (p *Participant) Ordered(now proto.Time, o Order, sent func() []proto.Rank, out *[]Deed) {
 	switch o.Kind {
 	case Hold:
 		if p.stage != free {
 			return
 		}
 		p.snapshot, p.stage, p.at = o.Snapshot, held, p.passed+1
-		p.say(Report{Kind: Holding, At: p.at}, out)
+		p.say(Report{Kind: Holding, At: p.at, Step: p.step}, out)
 	case Aim:
 		if p.stage != held || o.Snapshot != p.snapshot {
 			return
 		}
 		p.stage, p.at = aimed, o.At
 		if p.waits {
-			p.stand(sent, out)
+			p.stand(now, sent, out)
 		}
 	case Flush:
 		if p.stage != paused || o.Snapshot != p.snapshot {
@@ -107,26 +110,30 @@ func (p *Participant) Ordered(o Order, sent func() []proto.Rank, out *[]Deed) {
 			return
 		}
 		p.stage, p.awaited, p.loads = free, nil, false
-		p.goOn(out)
+		p.goOn(now, out)
 	}
 }
 
 // Safepoint says that the program has come to a safe point. It may go on when Waits is false. sent
 // gives the ranks to which the process has sent since it was started, in ascending order.
-func (p *Participant) Safepoint(sent func() []proto.Rank, out *[]Deed) {
+func (p *Participant) Safepoint(now proto.Time, sent func() []proto.Rank, out *[]Deed) {
 	p.passed++
+	if p.left != proto.Never {
+		p.step = max(p.step, now-p.left, 1)
+	}
+	p.left = now
 	if p.stage == held || p.stage == aimed {
 		p.waits = true
-		p.stand(sent, out)
+		p.stand(now, sent, out)
 	}
 }
 
 // stand decides what a program does that stands at a safe point.
-func (p *Participant) stand(sent func() []proto.Rank, out *[]Deed) {
+func (p *Participant) stand(now proto.Time, sent func() []proto.Rank, out *[]Deed) {
 	switch {
 	case p.stage != aimed:
 	case p.passed < p.at:
-		p.goOn(out)
+		p.goOn(now, out)
 	default:
 		p.stage = paused
 		to := sent()
@@ -137,9 +144,9 @@ func (p *Participant) stand(sent func() []proto.Rank, out *[]Deed) {
 	}
 }
 
-func (p *Participant) goOn(out *[]Deed) {
+func (p *Participant) goOn(now proto.Time, out *[]Deed) {
 	if p.waits {
-		p.waits = false
+		p.waits, p.left = false, now
 		*out = append(*out, Deed{Kind: GoOn})
 	}
 }

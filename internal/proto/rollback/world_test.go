@@ -276,7 +276,7 @@ func (w *world) Apply(e event) error {
 		i := slices.IndexFunc(w.said, func(x word) bool { return int(x.rank) == e.who })
 		x := w.said[i]
 		w.said = slices.Delete(slices.Clone(w.said), i, i+1)
-		return w.lead(func(out *[]Action) { w.coordinator.Heard(x.rank, x.report, out) })
+		return w.lead(func(out *[]Action) { w.coordinator.Heard(w.now, x.rank, x.report, out) })
 	case evCopied:
 		a := w.copying[e.who]
 		w.copying = slices.Delete(slices.Clone(w.copying), e.who, e.who+1)
@@ -343,7 +343,7 @@ func (w *world) step(r int) error {
 		return w.lead(func(out *[]Action) { w.coordinator.Leaving(proto.Rank(r), p.epoch, out) })
 	}
 	p.standing = true
-	return w.deeds(r, func(out *[]Deed) { p.Safepoint(func() []proto.Rank { return p.to }, out) })
+	return w.deeds(r, func(out *[]Deed) { p.Safepoint(w.now, func() []proto.Rank { return p.to }, out) })
 }
 
 // send puts a frame behind what its sender has sent before.
@@ -381,7 +381,7 @@ func (w *world) order(r int, o Order) error {
 	if w.bug == unflushed && o.Kind == Flush {
 		o.From = nil
 	}
-	return w.deeds(r, func(out *[]Deed) { p.Ordered(o, func() []proto.Rank { return p.to }, out) })
+	return w.deeds(r, func(out *[]Deed) { p.Ordered(w.now, o, func() []proto.Rank { return p.to }, out) })
 }
 
 // deeds has a participant do something, and carries out what it wants.

@@ -79,7 +79,7 @@ func (e *Engine) Ordered(o rollback.Order, read int64) {
 		if o.Kind == rollback.Flush {
 			e.back.read = read
 		}
-		e.deeds(func(out *[]rollback.Deed) { e.back.part.Ordered(o, e.contacts, out) })
+		e.deeds(func(out *[]rollback.Deed) { e.back.part.Ordered(e.now(), o, e.contacts, out) })
 		p.Changes++
 	})
 }
@@ -115,7 +115,7 @@ func (e *Engine) rollbackPoint(site Site) (restored bool, err error) {
 		}
 	}
 	restored = b.part.Loads()
-	e.deeds(func(out *[]rollback.Deed) { b.part.Safepoint(e.contacts, out) })
+	e.deeds(func(out *[]rollback.Deed) { b.part.Safepoint(e.now(), e.contacts, out) })
 	for b.part.Waits() {
 		e.until(func() bool { return b.take != rollback.Beginning || !b.part.Waits() })
 		if e.closed {
