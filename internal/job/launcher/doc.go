@@ -17,6 +17,7 @@
 //	to decide       ledger.go (pure), death.go hostloss.go drain.go silence.go corruption.go
 //	                faults.go end.go signals.go debugger.go explain.go
 //	to replace      recovery.go replacement.go donor.go, and package recovery (pure)
+//	to go back      rollback.go epoch.go repeated.go snapshotdir.go, and package rollback (pure)
 //	to go on        state.go resume.go missing.go: another launcher takes over
 //	to show         screen.go positions.go reporter.go report.go recording.go status.go
 //	                requests.go, and package console
@@ -57,6 +58,14 @@
 // the next number. A host that is drained leaves: its processes are retired one by one and
 // replaced elsewhere, then its agent ends (drain.go).
 //
+// # Going back
+//
+// With --rollback, a job without replicas has snapshots taken of it, and after a death all its
+// processes are killed and start again from the last one: an epoch of its own, with its own PMI
+// space, secret, ledger and outputs. The agents keep the snapshots in memory, each rank's at its
+// host and at a buddy. What was shown of the output is known by its offsets, and isn't shown again.
+// A process that fails by itself before there is a snapshot ends the job, as without --rollback.
+//
 // # Another launcher
 //
 // A launcher whose Config has Keep tells its State whenever that has changed. If the launcher is
@@ -72,9 +81,9 @@
 //
 // # What stays behind
 //
-// Nothing. Every process has a process group, which is killed when the process ends. If the
-// launcher dies, the kernel kills the processes (PDEATHSIG), and their lifelines end. Nothing is
-// left in the file system.
+// Nothing, but the snapshots in a directory that the user names. Every process has a process group,
+// which is killed when the process ends. If the launcher dies, the kernel kills the processes
+// (PDEATHSIG), and their lifelines end. Nothing is left in the file system.
 //
 // # Limits
 //

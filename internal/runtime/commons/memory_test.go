@@ -170,3 +170,20 @@ func TestNoSuchMemory(t *testing.T) {
 		t.Error("memory for two members can be opened as one for three")
 	}
 }
+
+// TestAhead: a member knows that another one has given its data in a call that it hasn't begun.
+func TestAhead(t *testing.T) {
+	all := opened(t, 2)
+	if all[0].Ahead() || all[1].Ahead() {
+		t.Error("a member is ahead before any call")
+	}
+	all[0].Begin(Call{Kind: Bcast, Pattern: FromRoot, Size: 1, Give: []byte("x")})
+	all[0].Go()
+	if all[0].Ahead() || !all[1].Ahead() {
+		t.Errorf("the root has given: %v, %v", all[0].Ahead(), all[1].Ahead())
+	}
+	all[1].Begin(Call{Kind: Bcast, Pattern: FromRoot, Size: 1})
+	if all[1].Ahead() {
+		t.Error("it has begun the call, and is behind all the same")
+	}
+}

@@ -1,0 +1,91 @@
+package process
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"banyan/internal/layout"
+	"banyan/internal/proto"
+	"banyan/internal/proto/match"
+)
+
+// held makes a process of three ranks that holds some messages.
+func held(t testing.TB, messages ...string) *Process {
+	w := newTestJob(t, 1, layout.Uniform(3, 1), func(proto.Rank, int) program { return nil })
+	p := w.nodes[1].p
+	for i, body := range messages {
+		p.hold(match.Envelope{Context: 2, Src: proto.Rank(i % 3), Tag: int32(i - 1)}, []byte(body))
+	}
+	return p
+}
+
+// hold puts a message among the unexpected ones.
+func (p *Process) hold(e match.Envelope, body []byte) {
+	ah, a := p.newArrival(e, uint64(len(body)))
+	a.body = p.buffers.copyOf(body)
+	p.match.Keep(e, ah.index)
+}
+
+// holds lists the unexpected messages.
+func (p *Process) holds() (all []string) {
+	p.match.EachUnexpected(func(token uint32) {
+		_, a := p.receives.arrivals.at(token)
+		all = append(all, fmt.Sprintf("%+v %s", a.envelope, a.body))
+	})
+	return all
+}
+
+// TestHeldMessagesComeBack loads a snapshot in a process to which something has come meanwhile.
+func TestHeldMessagesComeBack(t *testing.T) {
+	from := held(t, "zero", "", "second", "the last")
+	b, err := from.HeldMessages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := held(t, "what came before the first safe point", "is dropped")
+	if err := to.RestoreHeld(b); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := to.holds(), from.holds(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	again, err := to.HeldMessages()
+	if err != nil || !bytes.Equal(again, b) {
+		t.Errorf("they aren't the same when they are kept again: %v", err)
+	}
+}
+
+// TestOffersBelongToNoSnapshot: the data of a large message is with its sender, whose send isn't
+// complete.
+func TestOffersBelongToNoSnapshot(t *testing.T) {
+	p := held(t, "small")
+	ah, a := p.newArrival(match.Envelope{Context: 2, Src: 0, Tag: 7}, 1<<20)
+	a.offered, a.from = true, 0
+	p.match.Keep(a.envelope, ah.index)
+	if _, err := p.HeldMessages(); err == nil {
+		t.Error("a message without its data was kept")
+	}
+}
+
+func FuzzRestoreHeld(f *testing.F) {
+	b, _ := held(f, "a", "bc", "").HeldMessages()
+	f.Add(b)
+	f.Add([]byte{})
+	f.Add([]byte{1, 2, 9, 0, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p := held(t, "before")
+		if p.RestoreHeld(b) != nil {
+			return
+		}
+		again, err := p.HeldMessages()
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := held(t)
+		if err := q.RestoreHeld(again); err != nil || !slices.Equal(p.holds(), q.holds()) {
+			t.Errorf("%q became %q: %v", p.holds(), q.holds(), err)
+		}
+	})
+}
