@@ -107,8 +107,8 @@ func TestStoreForgetsWhatWasDiscarded(t *testing.T) {
 	}
 }
 
-// TestLimitFollowsTheSteps: ranks whose safe points are close together don't keep others waiting for
-// the whole limit.
+// TestLimitFollowsTheSteps: ranks whose safe points are close together don't keep others waiting
+// for the whole limit.
 func TestLimitFollowsTheSteps(t *testing.T) {
 	for _, tc := range []struct{ first, second, want proto.Time }{
 		{0, 5, 1000 + 600}, // not known
