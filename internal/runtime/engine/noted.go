@@ -82,6 +82,7 @@ func (e *Engine) Note(comm, context uint64, world proto.Rank, source int, tag in
 			e.waiting.polls++ // the progress thread isn't to read what C can
 		}
 	}
+	e.serve()
 	e.unlock()
 	return request, ok
 }
@@ -98,7 +99,18 @@ func (e *Engine) AwaitNoted(requests []uint64) {
 		}
 	}
 	e.awaits(requests, false)
+	e.serve()
 	e.unlock()
+}
+
+// serve polls and looks at the clock if the progress thread has closed the lane for that: a wait
+// that ends soon may do neither, and C would have to enter Go until another one does. The lock is
+// held.
+func (e *Engine) serve() {
+	if e.shared.Closed.Load()&lane.Tick != 0 && !e.closed {
+		e.step()
+		e.tick()
+	}
 }
 
 // awaits says whether a thread waits here for notes.
@@ -141,6 +153,7 @@ func (e *Engine) AwaitAnyNoted(requests []uint64) {
 	e.awaits(requests, true)
 	e.wait(func() bool { return e.anyOver(requests) }, e.spent())
 	e.awaits(requests, false)
+	e.serve()
 	e.settleAll(requests)
 	e.unlock()
 }

@@ -21,6 +21,7 @@ func (e *Engine) Send(context uint64, dst proto.Rank, tag int32, data []byte) Ha
 	if h == (Handle{}) && e.shared.Queues(dst) {
 		e.relieve(dst)
 	}
+	e.serve()
 	e.unlock()
 	return h
 }
