@@ -1,0 +1,43 @@
+package order
+
+import (
+	"errors"
+	"testing"
+
+	"banyan/internal/testing/explore"
+)
+
+// TestCanaries has each known mistake caught.
+func TestCanaries(t *testing.T) {
+	two := setup{programs: tests, degrees: []int{2, 1}, deaths: 1}
+	three := setup{programs: tests, degrees: []int{3, 1}, deaths: 2}
+	suspects := setup{programs: [][]op{{test, send(1), test, send(1)}, nil}, degrees: []int{3, 1}, deaths: 2, suspects: true}
+	heals := setup{programs: tests, degrees: []int{2, 1}, deaths: 2, heals: 1}
+	heals3 := setup{programs: [][]op{{test, send(1)}, nil}, degrees: []int{3, 1}, deaths: 3, heals: 1}
+	for _, c := range []struct {
+		name  string
+		setup setup
+		bugs  bugs
+	}{
+		{"a leader that sends before its decision is safe", two, bugs{sendsAtOnce: true}},
+		{"a substitute that decides anew", three, bugs{decidesAnew: true}},
+		{"a substitute that forgets what it knows", two, bugs{forgetsTail: true}},
+		{"a follower ahead of its log", two, bugs{runsAhead: true}},
+		{"a follower of two leaders", suspects, bugs{hearsOldLeader: true}},
+		{"a replacement without the tail of the log", heals, bugs{healsWithout: true}},
+		{"a replacement that nobody waits for while it joins", heals3, bugs{freeWhileJoin: true}},
+		{"a substitute that doesn't ask the one that joins", heals3, bugs{leadsWhileJoin: true}},
+		{"a replacement with the turn of the dead", heals3, bugs{sharesTurn: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := c.setup
+			s.bugs = c.bugs
+			stats, err := explore.All[*world, event](newWorld(&s), 500_000)
+			if v := (*explore.Violation)(nil); !errors.As(err, &v) {
+				t.Errorf("not caught in %d states: %v", stats.States, err)
+			} else {
+				t.Log(stats.States, v)
+			}
+		})
+	}
+}

@@ -1,0 +1,98 @@
+package order
+
+import (
+	"errors"
+
+	"banyan/internal/varint"
+)
+
+// ErrState is what Restore returns for bytes that AppendState didn't write for such a machine.
+var ErrState = errors.New("order: not the state of a replica of this process's rank")
+
+// Admit says that a replica is being refilled by a replacement, which takes over the state of a
+// donor. From here on the replacement counts as one that knows what the donor is known to know: it
+// may be all that is left of the rank before this process hears of it again. Admit is called at all
+// replicas before the donor's state is taken, at the donor first.
+func (m *Machine) Admit(replica, donor int, out *Actions) {
+	if replica == m.self || replica < 0 || replica >= MaxDegree || donor < 0 || donor >= MaxDegree {
+		return
+	}
+	m.Dead(replica, out)
+	m.dead &^= only(replica)
+	m.joining |= only(replica)
+	m.known[replica], m.told[replica] = m.known[donor], m.known[donor]
+	m.turns[replica] = m.next
+	m.next++
+}
+
+// Joined says that a replacement has the state of its donor, and takes part.
+func (m *Machine) Joined(replica int, out *Actions) {
+	if !m.joining.has(replica) {
+		return
+	}
+	m.joining &^= only(replica)
+	m.present |= only(replica)
+	if m.leader == m.self {
+		m.tellClaim(replica, out) // its donor may not have known yet which replica leads
+	}
+	if m.claiming {
+		m.asked |= only(replica)
+	}
+	if m.Leads() {
+		m.told[replica] = m.known[replica]
+		m.tell(replica, out)
+	}
+	*out = append(*out, Action{replica, Message{Kind: Known, First: m.Len() + 1}})
+}
+
+// AppendState appends what a replacement, a replica that was admitted, has to know.
+func (m *Machine) AppendState(b []byte, replacement int) []byte {
+	here, joining := m.present|only(replacement), m.joining&^only(replacement)
+	b = varint.Append(b, uint64(here), uint64(joining), uint64(m.leader+1), uint64(m.self), uint64(m.next))
+	for all := here | joining; all != 0; all &= all - 1 {
+		b = varint.Append(b, m.known[all.lowest()], uint64(m.turns[all.lowest()]))
+	}
+	b = varint.Append(b, uint64(len(m.records)))
+	for _, r := range m.records {
+		b = varint.AppendBytes(b, r)
+	}
+	return b
+}
+
+// Restore gives a replacement the state of its donor. It forgets all that it was but the deaths that
+// it was told of. It takes part from Commit on.
+func (m *Machine) Restore(state []byte, out *Actions) error {
+	r := varint.Read(state)
+	was := m.dead
+	*m = Machine{self: m.self, present: set(r.Uint()), joining: set(r.Uint())}
+	leader, donor, next := r.Uint(), r.Uint(), r.Uint()
+	all := m.present | m.joining
+	if r.Failed() || donor >= MaxDegree || leader > MaxDegree || m.present&m.joining != 0 || donor == uint64(m.self) ||
+		leader == uint64(m.self)+1 || !m.present.has(m.self) || !m.present.has(int(donor)) || leader > 0 && !m.present.has(int(leader)-1) {
+		return ErrState
+	}
+	m.leader, m.next = int(leader)-1, uint32(next)
+	for ; all != 0; all &= all - 1 {
+		m.known[all.lowest()], m.turns[all.lowest()] = r.Uint(), uint32(r.Uint())
+	}
+	m.known[m.self] = m.known[donor]
+	for range r.Count() {
+		m.records = append(m.records, append([]byte(nil), r.Bytes()...))
+	}
+	if !r.Done() || m.Stable() > m.Len() || uint64(len(m.records)) < m.Len()-m.Stable() || uint64(len(m.records)) > m.Len() {
+		return ErrState
+	}
+	m.forget()
+	for ; was != 0; was &= was - 1 {
+		m.Dead(was.lowest(), out)
+	}
+	return nil
+}
+
+// Commit makes a replacement that has Restored its donor's state a replica. The others are told
+// before (Joined).
+func (m *Machine) Commit(out *Actions) {
+	m.joined = true
+	m.tellKnown(out)
+	m.claim(out)
+}
