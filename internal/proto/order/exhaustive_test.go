@@ -8,7 +8,8 @@ import (
 
 // Programs of the worlds, by what their ranks do.
 var (
-	tests = [][]op{{test, send(1), test, send(1)}, nil}
+	tests = [][]op{{test, send(1), test, send(1)}, {send(0)}}
+	once  = [][]op{{test, send(1)}, {send(0)}}
 	// asks: both ranks decide, and each one's decisions reach the other.
 	asks = [][]op{{test, send(1), receive, send(1)}, {send(0), test, send(0)}}
 	// serves: rank 0 serves whichever of two others comes first.
