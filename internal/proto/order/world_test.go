@@ -41,7 +41,6 @@ type bugs struct {
 	healsWithout   bool // a replacement doesn't get the decisions that its donor hasn't carried out
 	freeWhileJoin  bool // a replacement that is joining counts as one that knows everything
 	leadsWhileJoin bool // a substitute doesn't wait for a replacement that is joining
-	sharesTurn     bool // a replacement has the turn of its predecessor
 }
 
 // setup is what a world begins with.
@@ -457,13 +456,9 @@ func (w *world) admit(n *node, slot, donor int) {
 }
 
 func (w *world) admitMachine(m *Machine, slot, donor int, out *Actions) {
-	turn := m.turns[slot]
 	m.Admit(slot, donor, out)
 	if w.bugs.freeWhileJoin {
 		m.known[slot] = 1 << 40
-	}
-	if w.bugs.sharesTurn {
-		m.turns[slot] = turn
 	}
 }
 
