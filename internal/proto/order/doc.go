@@ -1,51 +1,54 @@
-// Package order lets the replicas of a rank agree on what timing decides: one of them, the leader,
-// decides, and its siblings follow the log of its decisions. It is for programs that aren't
-// send-deterministic (design, section 4.7; decision 59). The rules of output commit are those of
-// message logging (Elnozahy, Alvisi, Wang, Johnson: A survey of rollback-recovery protocols, 2002).
+// Package order lets the replicas of a rank agree on what timing decides: one of them, the
+// leader, decides, and its siblings follow the log of its decisions. It is for programs that
+// aren't send-deterministic (design, section 4.7; decision 59). The rules of output commit are
+// those of message logging (Elnozahy, Alvisi, Wang, Johnson: A survey of rollback-recovery
+// protocols, 2002).
 //
 // # The protocol
 //
 // The first replica leads. A decision gets the next number, and the leader tells its siblings
 // (Decided). Each of them tells all others how much it knows (Known). What a process sends waits
-// until all that the process knows is Stable, that is, known to each sibling that may have to go on
-// from here.
+// until all that the process knows is Stable, that is, known to each sibling that may have to go
+// on from here.
 //
-// When the leader dies the next replica claims to lead: it asks all siblings (Claim), which answer
-// with the decisions that it lacks (Tail) and hear nothing of the old leader any more. When all have
-// answered, or are dead, it tells each what that one lacks, and leads.
+// When the leader dies the next replica claims to lead: it asks all siblings (Claim), which
+// answer with the decisions that it lacks (Tail) and hear nothing of the old leader any more.
+// When all have answered, or are dead, it tells each what that one lacks, and leads.
 //
-// A replacement (Admit, AppendState, Restore, Commit, Joined) takes over the log of its donor. Its
-// turn to lead comes after those of all that were there before. From Admit on it counts for Stable
-// as one that knows what its donor was known to know: it may soon be all that is left. A claim waits
-// for it, because its donor may have died with the only answer.
+// A replacement (Admit, AppendState, Restore, Commit, Joined) takes over the log of its donor.
+// Its turn to lead comes after those of all that were there before. From Admit on it counts for
+// Stable as one that knows what its donor was known to know: it may soon be all that is left. A
+// claim waits for it, because its donor may have died with the only answer.
 //
 // # What is relied on
 //
-//   - Frames of one ordered pair of processes arrive in order, each at most once, and all of them
-//     unless one of the two dies. Frames of a process that is known dead are dropped.
-//   - A process that is taken for dead by mistake is killed, and of two siblings at most one takes
-//     the other for dead by mistake.
+//   - Frames of one ordered pair of processes arrive in order, each at most once, and all of
+//     them unless one of the two dies. Frames of a process that is known dead are dropped.
+//   - A process that is taken for dead by mistake is killed, and of two siblings at most one
+//     takes the other for dead by mistake.
 //   - What a program does depends on its decisions and its messages only.
-//   - A donor has nothing waiting for stability when Admit is called, and its program is paused until
-//     the replacement has joined or is dead. The decisions that the donor's program hasn't carried
-//     out are the driver's to hand over.
+//   - A donor has nothing waiting for stability when Admit is called, and its program is paused
+//     until the replacement has joined or is dead. The decisions that the donor's program hasn't
+//     carried out are the driver's to hand over.
 //
 // # Invariants
 //
-//  1. The logs of live siblings, of which none takes another for dead, are beginnings of one log.
-//  2. What depends on a decision leaves a process only when each sibling that isn't known dead there
-//     knows the decision.
+//  1. The logs of live siblings, of which none takes another for dead, are beginnings of one
+//     log.
+//  2. What depends on a decision leaves a process only when each sibling that isn't known dead
+//     there knows the decision.
 //  3. A leader knows every decision on which anything depends that has left a process.
 //
 // # What is explored
 //
-// Every state of small jobs, with deaths, false suspicions and a healing; and known mistakes, which
-// must be caught. BANYAN_EXPLORE=long visits larger ones.
+// Every state of small jobs, with deaths, false suspicions and a healing; and known mistakes,
+// which must be caught. BANYAN_EXPLORE=long visits larger ones.
 //
 // # Limits
 //
-// No job uses this yet: there is no banyan run --order, and nothing below the machine carries out
-// its decisions. The tests' world takes it as given that what has left a process reaches all replicas
-// of its receiver, as package replica sees to. Threads aren't ordered. While a replacement takes over
-// its donor's state, the rank sends nothing that depends on new decisions.
+// No job uses this yet: there is no banyan run --order, and nothing below the machine carries
+// out its decisions. The tests' world takes it as given that what has left a process reaches all
+// replicas of its receiver, as package replica sees to. Threads aren't ordered. While a
+// replacement takes over its donor's state, the rank sends nothing that depends on new
+// decisions.
 package order

@@ -10,9 +10,9 @@ import (
 var ErrState = errors.New("order: not the state of a replica of this process's rank")
 
 // Admit says that a replica is being refilled by a replacement, which takes over the state of a
-// donor. From here on the replacement counts as one that knows what the donor is known to know: it
-// may be all that is left of the rank before this process hears of it again. Admit is called at all
-// replicas before the donor's state is taken, at the donor first.
+// donor. From here on the replacement counts as one that knows what the donor is known to know:
+// it may be all that is left of the rank before this process hears of it again. Admit is called
+// at all replicas before the donor's state is taken, at the donor first.
 func (m *Machine) Admit(replica, donor int, out *Actions) {
 	if replica == m.self || replica < 0 || replica >= MaxDegree || donor < 0 || donor >= MaxDegree {
 		return
@@ -59,8 +59,8 @@ func (m *Machine) AppendState(b []byte, replacement int) []byte {
 	return b
 }
 
-// Restore gives a replacement the state of its donor. It forgets all that it was but the deaths that
-// it was told of. It takes part from Commit on.
+// Restore gives a replacement the state of its donor. It forgets all that it was but the deaths
+// that it was told of. It takes part from Commit on.
 func (m *Machine) Restore(state []byte, out *Actions) error {
 	r := varint.Read(state)
 	was := m.dead

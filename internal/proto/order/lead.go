@@ -9,8 +9,8 @@ func (m *Machine) Dead(replica int, out *Actions) {
 	}
 }
 
-// Left says that a replica has finished in order. All decisions of its rank are known to all then,
-// so it makes no difference who leads.
+// Left says that a replica has finished in order. All decisions of its rank are known to all
+// then, so it makes no difference who leads.
 func (m *Machine) Left(replica int, out *Actions) {
 	if m.gone(replica) {
 		m.excuse(replica, out)
@@ -41,8 +41,8 @@ func (m *Machine) gone(replica int) bool {
 	return true
 }
 
-// claim makes this replica the leader if its turn has come: it asks the others for decisions that it
-// lacks.
+// claim makes this replica the leader if its turn has come: it asks the others for decisions
+// that it lacks.
 func (m *Machine) claim(out *Actions) {
 	if m.leader != none || !m.joined || m.first() != m.self {
 		return
@@ -67,9 +67,9 @@ func (m *Machine) tellClaim(replica int, out *Actions) {
 	*out = append(*out, Action{replica, Message{Kind: Claim, First: m.Len() + 1}})
 }
 
-// lead begins to lead when all have answered, or won't. One that is joining may have the state of a
-// donor that hasn't answered: it is asked as soon as it has joined. The others are told what they
-// lack of the decisions that any of them knew, and that all of these are known here.
+// lead begins to lead when all have answered, or won't. One that is joining may have the state
+// of a donor that hasn't answered: it is asked as soon as it has joined. The others are told
+// what they lack of the decisions that any of them knew, and that all of these are known here.
 func (m *Machine) lead(out *Actions) {
 	if !m.claiming || m.asked|m.joining != 0 {
 		return

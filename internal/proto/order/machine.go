@@ -14,8 +14,8 @@ type Machine struct {
 	present set // replicas that take part, this one included
 	joining set // replicas that are being refilled: they take part as soon as they have joined
 	dead    set
-	// turns say which replica leads after which: the lowest of those present. A replacement's turn
-	// comes after those of all that were there before it.
+	// turns say which replica leads after which: the lowest of those present. A
+	// replacement's turn comes after those of all that were there before it.
 	turns [MaxDegree]uint32
 	next  uint32 // the turn of the next replacement
 
@@ -23,8 +23,8 @@ type Machine struct {
 	claiming bool // this one claims to, and has to learn what was decided before
 	asked    set  // these haven't answered the claim
 	joined   bool // false only at a replacement from Restore to Commit
-	// known are, by replica, how many decisions it knows, as far as is known here; told are how many
-	// it will know when all has arrived that the leader, this one, has sent it.
+	// known are, by replica, how many decisions it knows, as far as is known here; told are
+	// how many it will know when all has arrived that the leader, this one, has sent it.
 	known, told [MaxDegree]uint64
 	records     [][]byte // the last decisions: those that a replica may lack
 }
@@ -50,8 +50,8 @@ func (m *Machine) Leads() bool { return m.leader == m.self && !m.claiming }
 // Len is how many decisions this replica knows.
 func (m *Machine) Len() uint64 { return m.known[m.self] }
 
-// Stable is how many decisions every replica knows that may have to go on from here. What depends on
-// later ones mustn't leave this process.
+// Stable is how many decisions every replica knows that may have to go on from here. What
+// depends on later ones mustn't leave this process.
 func (m *Machine) Stable() uint64 {
 	n := m.Len()
 	for others := (m.present | m.joining) &^ only(m.self); others != 0; others &= others - 1 {
@@ -100,8 +100,8 @@ func (m *Machine) Arrived(from int, msg Message, out *Actions) (learnt [][]byte)
 		if m.leader != none && m.turns[from] < m.turns[m.leader] {
 			break // one whose turn comes later holds it for dead
 		}
-		// It holds the leader for dead that this replica may still follow, and hears nothing more of
-		// it. What that one says from now on mustn't count here either.
+		// It holds the leader for dead that this replica may still follow, and hears
+		// nothing more of it. What that one says from now on mustn't count here either.
 		m.leader, m.claiming, m.asked = from, false, 0
 		m.knows(from, msg.First-1)
 		first := min(msg.First, m.Len()+1)

@@ -5,15 +5,16 @@ type Kind uint8
 
 // Kinds of messages.
 const (
-	// Decided, from the leader: Records are decisions, the first of which has the number First.
+	// Decided, from the leader: Records are decisions, the first of which has the number
+	// First.
 	Decided Kind = iota + 1
 	// Known: the sender knows all decisions below First.
 	Known
-	// Claim, from a substitute: the leader before it is dead, and it knows all decisions below
-	// First. It wants to know those that it lacks.
+	// Claim, from a substitute: the leader before it is dead, and it knows all decisions
+	// below First. It wants to know those that it lacks.
 	Claim
-	// Tail answers a Claim, as Decided would, with all that the substitute lacks. Without Records the
-	// sender knows all decisions below First, and no others.
+	// Tail answers a Claim, as Decided would, with all that the substitute lacks. Without
+	// Records the sender knows all decisions below First, and no others.
 	Tail
 )
 
