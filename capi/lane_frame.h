@@ -77,7 +77,7 @@ static inline bool next(const struct lane_memory *m, const struct lane_ends *e, 
 static inline void advance(struct lane_memory *m, struct lane_ends *e, const struct frame *f)
 {
 	e->in.head += lines(LANE_SHORT_SIZE + f->bytes);
-	m->polls++;
+	__atomic_store_n(&m->polls, m->polls + 1, __ATOMIC_RELAXED);
 	tell(e);
 }
 

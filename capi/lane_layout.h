@@ -280,6 +280,8 @@ struct lane_memory {
 	uint32_t waiting;
 	int32_t looks;
 	int32_t turns;
+	int32_t here;
+	uint32_t pause;
 	uint32_t rouse;
 	int32_t yields;
 	uint32_t late;
@@ -290,7 +292,7 @@ struct lane_memory {
 	struct lane_notes notes;
 	struct lane_type types[64];
 };
-_Static_assert(sizeof(struct lane_memory) == 23408, "size");
+_Static_assert(sizeof(struct lane_memory) == 23416, "size");
 _Static_assert(offsetof(struct lane_memory, word) == 0, "offset");
 _Static_assert(offsetof(struct lane_memory, closed) == 4, "offset");
 _Static_assert(offsetof(struct lane_memory, counts) == 8, "offset");
@@ -303,14 +305,16 @@ _Static_assert(offsetof(struct lane_memory, spins) == 48, "offset");
 _Static_assert(offsetof(struct lane_memory, waiting) == 52, "offset");
 _Static_assert(offsetof(struct lane_memory, looks) == 56, "offset");
 _Static_assert(offsetof(struct lane_memory, turns) == 60, "offset");
-_Static_assert(offsetof(struct lane_memory, rouse) == 64, "offset");
-_Static_assert(offsetof(struct lane_memory, yields) == 68, "offset");
-_Static_assert(offsetof(struct lane_memory, late) == 72, "offset");
-_Static_assert(offsetof(struct lane_memory, yielded) == 80, "offset");
-_Static_assert(offsetof(struct lane_memory, peers) == 88, "offset");
-_Static_assert(offsetof(struct lane_memory, sizes) == 96, "offset");
-_Static_assert(offsetof(struct lane_memory, comms) == 352, "offset");
-_Static_assert(offsetof(struct lane_memory, notes) == 2912, "offset");
-_Static_assert(offsetof(struct lane_memory, types) == 19312, "offset");
+_Static_assert(offsetof(struct lane_memory, here) == 64, "offset");
+_Static_assert(offsetof(struct lane_memory, pause) == 68, "offset");
+_Static_assert(offsetof(struct lane_memory, rouse) == 72, "offset");
+_Static_assert(offsetof(struct lane_memory, yields) == 76, "offset");
+_Static_assert(offsetof(struct lane_memory, late) == 80, "offset");
+_Static_assert(offsetof(struct lane_memory, yielded) == 88, "offset");
+_Static_assert(offsetof(struct lane_memory, peers) == 96, "offset");
+_Static_assert(offsetof(struct lane_memory, sizes) == 104, "offset");
+_Static_assert(offsetof(struct lane_memory, comms) == 360, "offset");
+_Static_assert(offsetof(struct lane_memory, notes) == 2920, "offset");
+_Static_assert(offsetof(struct lane_memory, types) == 19320, "offset");
 
 #endif

@@ -121,33 +121,50 @@ struct patience {
 	int32_t looks, turns;
 };
 
+// BUSY is how many messages the other threads receive, at least, if it is they who have the core.
+enum { BUSY = 100 };
+
 // patient passes a moment without the lock, so that other threads receive, for this one, too. It
-// returns false when it is time to sleep, in Go: if another program computes on this core (decision
-// 6), a late turn costs less than a second one.
-static bool patient(const struct lane_memory *m, struct patience *p)
+// returns false when it is time to sleep, in Go: also if a turn comes late, though no other thread of
+// this process has received anything meanwhile. Then a program computes on this core, and no thread
+// offers it for a while (decision 6).
+static bool patient(struct lane_memory *m, struct patience *p)
 {
 	if (p->looks < m->looks) {
 		p->looks++;
 		pause_briefly();
 		return true;
 	}
-	if (p->turns++ >= m->turns)
+	if (LOAD(&m->pause) != 0 || p->turns++ >= m->turns)
 		return false;
+	uint64_t polls = LOAD(&m->polls);
 	int64_t before = now();
 	sched_yield();
-	return now() - before < LANE_LATE;
+	if (now() - before < LANE_LATE) {
+		__atomic_add_fetch(&m->yielded, 1, __ATOMIC_RELAXED);
+		return true;
+	}
+	if (LOAD(&m->polls) - polls < BUSY) {
+		__atomic_store_n(&m->late, 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&m->pause, 1, __ATOMIC_RELAXED);
+	}
+	return false;
 }
 
 // on passes time until the next look at requests that haven't ended. It returns false if there is
 // to be none: Go has waited already, or there are requests that C doesn't know.
-static bool on(const struct lane_memory *m, int64_t count, MPI_Request *requests, bool wait, int how, struct patience *p, bool *waited)
+static bool on(struct lane_memory *m, int64_t count, MPI_Request *requests, bool wait, int how, struct patience *p, bool *waited)
 {
 	if (*waited)
 		return false;
-	if (wait && threaded(m) && patient(m, p)) {
-		if ((LOAD(&m->closed) & LANE_TICK) != 0)
+	if (wait && threaded(m)) {
+		__atomic_add_fetch(&m->here, 1, __ATOMIC_RELAXED);
+		bool again = patient(m, p);
+		__atomic_sub_fetch(&m->here, 1, __ATOMIC_RELAXED);
+		if (again && (LOAD(&m->closed) & LANE_TICK) != 0)
 			banyan_lane_await((int32_t)count, requests, BANYAN_SERVE);
-		return true;
+		if (again)
+			return true;
 	}
 	for (int64_t k = 0; k < count; k++)
 		if (!banyan_lane_knows(requests[k]) && requests[k] != MPI_REQUEST_NULL)

@@ -124,7 +124,7 @@ func (e *Engine) closeLane(why uint32) { e.shared.Closed.Or(why) }
 // reopen opens the lane after a tick. The lock is held.
 func (e *Engine) reopen() {
 	if e.shared.Closed.Load()&lane.Tick != 0 {
-		if e.cfg.Oversubscribed {
+		if e.cfg.Oversubscribed || e.threads {
 			e.shareRivals()
 		}
 		e.shared.Closed.And(^uint32(lane.Tick))
@@ -139,11 +139,15 @@ func (e *Engine) shareRivals() {
 	if late {
 		e.rivals.yielded(now-lateYield, now)
 	}
-	yields := laneYieldsOversubscribed
-	if now < e.rivals.until {
-		yields = 0
+	pause := now < e.rivals.until
+	e.shared.SetPause(pause)
+	if e.cfg.Oversubscribed {
+		yields := laneYieldsOversubscribed
+		if pause {
+			yields = 0
+		}
+		e.shared.SetYields(yields)
 	}
-	e.shared.SetYields(yields)
 }
 
 // polls is how often anybody, C included, has looked for frames. The lock is held.

@@ -240,14 +240,9 @@ func (e *Engine) leaveToThreads() {
 	}
 }
 
-// servedInC says that other threads have received in C since a thread blocked last. They receive
-// for all, so this one needn't be woken for each message. If they stop the progress thread wakes
-// it.
-func (e *Engine) servedInC() bool {
-	before := e.waiting.heard
-	e.waiting.heard = e.shared.Polls
-	return e.threads && e.waiting.heard != before
-}
+// servedInC says that another thread waits in C. It receives for all, so this one needn't be woken
+// for each message. If that one goes on with the program the progress thread wakes this one.
+func (e *Engine) servedInC() bool { return e.threads && e.shared.WaitsInC() }
 
 // returnNoted gives the receives that have notes back to C, if nothing else is under way: else C
 // would have to leave messages to receives that it doesn't know. Messages that are unexpected fit

@@ -12,7 +12,6 @@ import (
 type waiting struct {
 	awake                   sync.Cond // signalled when a request ended, or when the sleeper woke
 	polls                   uint64    // steps that anyone has taken
-	heard                   uint64    // what C had received when a thread blocked last
 	threads                 int       // in until; a progress thread that rests counts as one
 	slumbering              int       // of them, and of those in Close: waiting for awake
 	sleeping                bool      // some goroutine is in Transport.Wait

@@ -51,7 +51,9 @@ type Memory struct {
 	// then offers its core to others so often, with the lock given up between its looks.
 	looks int32
 	turns int32
-	rouse uint32 // the owner has received for a thread that waits in Go
+	here  atomic.Int32 // threads that wait in C now
+	pause uint32       // they offer their cores to nobody: a program computes there
+	rouse uint32       // the owner has received for a thread that waits in Go
 
 	// Where processes share cores, C offers its core to others some times before it leaves the
 	// wait for a collective to Go. It tells Go of that, which knows when to stop (engine's
@@ -118,6 +120,17 @@ func (m *Memory) SetYields(yields int) { m.yields = int32(yields) }
 
 // SetThreads says how patient each of several threads is in C, which then share the lock.
 func (m *Memory) SetThreads(looks, turns int) { m.looks, m.turns = int32(looks), int32(turns) }
+
+// SetPause says whether threads keep from offering their cores.
+func (m *Memory) SetPause(on bool) {
+	m.pause = 0
+	if on {
+		m.pause = 1
+	}
+}
+
+// WaitsInC says whether a thread waits in C now.
+func (m *Memory) WaitsInC() bool { return m.here.Load() > 0 }
 
 // Yielded tells how many yields of C came back in time since it was asked last, and whether one
 // came back late.
