@@ -115,7 +115,7 @@ func (h *host) agentDo(f func()) {
 	switch now := h.w.now; {
 	case h.stopped(now):
 		h.hold(func() { h.agentDo(f) })
-	case h.agentGo.stopped(now):
+	case h.agentGo.stopped(now) || len(h.agentGo.held) > 0: // nothing overtakes what waits
 		h.agentGo.hold(func() { h.agentDo(f) })
 	case !h.dead && !h.agentDead:
 		f()

@@ -60,7 +60,7 @@ func (r *rank) act(f func()) {
 	switch now := r.w.now; {
 	case r.host.stopped(now):
 		r.host.hold(func() { r.act(f) })
-	case r.stopped(now):
+	case r.stopped(now) || len(r.held) > 0: // nothing overtakes what waits
 		r.hold(func() { r.act(f) })
 	case !r.dead && !r.host.dead:
 		f()
