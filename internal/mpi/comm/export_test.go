@@ -101,9 +101,16 @@ func Ways() []Way {
 	}
 }
 
-// SharedFrom is the number of the small collective that opens a communicator's common memory at the
-// latest.
+// SharedFrom is the number of the small collective that opens a communicator's common memory at
+// the latest.
 const SharedFrom = sharedFromOversubscribed
+
+// CountSmall has the communicator count a small collective, as one of members that share memory,
+// and tells whether that one opens their common memory.
+func (c *Comm) CountSmall() (opens bool) {
+	c.sharing.may, c.sharing.from = true, sharedFromOversubscribed
+	return c.isSmall(1, 1)
+}
 
 // Shares tells whether small collectives go through common memory.
 func (c *Comm) Shares() bool { return c.sharing.in != nil }

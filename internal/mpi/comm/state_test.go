@@ -85,3 +85,24 @@ func TestState(t *testing.T) {
 		return nil
 	})
 }
+
+// TestStateOfSmallCollectives: a state can be taken over again and again when the common memory was
+// about to be opened each time. Once a count of one more was refused: a job could go back only once.
+func TestStateOfSmallCollectives(t *testing.T) {
+	local(t, 2, 1, func(c *comm.Comm, _ int) error {
+		for range comm.SharedFrom - 1 {
+			if c.CountSmall() {
+				return errors.New("the common memory is opened early")
+			}
+		}
+		for round := range 4 {
+			if !c.CountSmall() {
+				return fmt.Errorf("round %d: the common memory isn't opened", round)
+			}
+			if err := c.Restore(c.AppendState(nil)); err != nil {
+				return fmt.Errorf("round %d: %w", round, err)
+			}
+		}
+		return nil
+	})
+}
