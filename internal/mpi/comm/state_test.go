@@ -86,8 +86,9 @@ func TestState(t *testing.T) {
 	})
 }
 
-// TestStateOfSmallCollectives: a state can be taken over again and again when the common memory was
-// about to be opened each time. Once a count of one more was refused: a job could go back only once.
+// TestStateOfSmallCollectives: a state can be taken over again and again when the common memory
+// was about to be opened each time. Once a count of one more was refused: a job could go back only
+// once.
 func TestStateOfSmallCollectives(t *testing.T) {
 	local(t, 2, 1, func(c *comm.Comm, _ int) error {
 		for range comm.SharedFrom - 1 {
