@@ -42,7 +42,8 @@
 // # What is explored
 //
 // Every state of small jobs, with deaths, false suspicions and a healing; and known mistakes,
-// which must be caught. BANYAN_EXPLORE=long visits larger ones.
+// which must be caught. Larger jobs, of two and three ranks with three replicas, are walked through
+// at random; that a replacement leads last has no test that would notice if it didn't.
 //
 // # Limits
 //

@@ -14,7 +14,7 @@ func TestRandom(t *testing.T) {
 	}
 	for i := range worlds {
 		c := &worlds[i]
-		if !c.long {
+		if c.size == small {
 			continue
 		}
 		for seed := uint64(1); seed <= seeds; seed++ {
