@@ -43,6 +43,16 @@ func (c *Comm) Failed() []int {
 	return failed
 }
 
+// WorldRanks are the ranks of the communicator as ranks of the world, in their order. They tell who
+// is left after a Shrink.
+func (c *Comm) WorldRanks() []int {
+	all := make([]int, 0, c.Size())
+	for _, r := range c.c.Ranks() {
+		all = append(all, int(r))
+	}
+	return all
+}
+
 // AckFailed acknowledges the first n of Failed, and returns how many are acknowledged. A receive
 // from AnySource returns ErrProcFailed as long as a failure that is known isn't acknowledged: the
 // dead rank might be the one that it waits for. A Request of such a receive returns the error
