@@ -168,7 +168,10 @@ func (w *testJob) crash(q proto.Proc) {
 			w.links[key] = l[:w.rng.IntN(len(l)+1)]
 		}
 	}
-	witness := proto.Proc(w.rng.IntN(len(w.nodes)))
+	witness := proto.NoProc
+	if w.oneWitness {
+		witness = proto.Proc(w.rng.IntN(len(w.nodes)))
+	}
 	for _, m := range w.nodes {
 		if m.self != q && (!w.oneWitness || m.self == witness) {
 			w.push(q, m.self, packet{closed: true})
