@@ -250,5 +250,6 @@ func (p *Process) fail(h Handle, r *request, err error) {
 			}
 		}
 	}
+	r.resume()
 	p.complete(h, r, err)
 }

@@ -182,6 +182,7 @@ func (p *Process) matched(a *arrival) {
 
 // fill ends a receive with the bytes of a message.
 func (p *Process) fill(h Handle, r *request, body []byte) {
+	r.resume()
 	if copy(r.buffer, body) < len(body) {
 		p.complete(h, r, truncated(r.status, r.buffer))
 		return

@@ -96,13 +96,11 @@ func (p *Process) newRequest(kind requestKind) (Handle, *request) {
 	return h, r
 }
 
-// complete ends a request. The first end counts.
+// complete ends a request. The first end counts. A receive that shows a PendingError is resumed
+// before.
 func (p *Process) complete(h Handle, r *request, err error) {
 	if r.done {
-		if !r.pending {
-			return
-		}
-		r.pending = false
+		return
 	}
 	r.done, r.err = true, err
 	p.Changes++
@@ -171,6 +169,7 @@ func (p *Process) Cancel(h Handle) bool {
 		return false
 	}
 	p.match.Cancel(r.posted)
+	r.resume()
 	p.complete(h, r, ErrCancelled)
 	return true
 }
