@@ -37,8 +37,8 @@ type solver struct {
 	kept copies
 }
 
-// solve computes on all ranks of a communicator that live. each is called before each step, with the
-// step and the rank in world.
+// solve computes on all ranks of a communicator that live. each is called before each step, with
+// the step and the rank in world.
 func (p problem) solve(world *mpi.Comm, each func(step, rank int)) (result, error) {
 	s := &solver{problem: p, comm: world}
 	rod := make([]float64, p.cells)
