@@ -22,9 +22,10 @@ const (
 	// SendEviction tells To that the job counts its incarnations up to
 	// Incarnation among the dead.
 	SendEviction
-	// ReportDeath tells the layers above of a death, Report, once each.
+	// ReportDeath tells the layers above of a death, Report, once each; and of a member that died
+	// before a view had it when such a view is installed, whether its death was reported or not.
 	ReportDeath
-	// ReportLeft tells them that Report.Proc has left in order, once each.
+	// ReportLeft tells them that Report.Proc has left in order, likewise.
 	ReportLeft
 	// ReportFenced tells them that this process has to stop. The job holds it for dead, and
 	// Report.By says so; or, if the cause is CauseSilence, it and Report.By have been out of

@@ -267,7 +267,7 @@ func (m *Machine) learn(e Entry, r Report, out *Actions) bool {
 	if m.shared {
 		m.gone, m.shared = append(make(roll, 0, len(m.gone)+1), m.gone...), false
 	}
-	if known { // a later incarnation has come and gone
+	if known { // a later incarnation has come and gone; Install reports it, if a view has it
 		m.hash += e.hash() - m.gone[i].hash()
 		m.gone[i].Incarnation = e.Incarnation
 		return false

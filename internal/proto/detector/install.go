@@ -9,7 +9,8 @@ import (
 // Install makes a view the base list from now on: membership has agreed on it. An
 // older one is ignored. Processes that are gone and aren't members of the new view in that
 // incarnation are forgotten. A member whose incarnation is higher than the one that died
-// is live, and its former incarnation is reported as dead if that isn't known yet.
+// is live, and its former incarnation is reported as dead if that isn't known yet. A member that
+// is new in the view, and has been heard to be gone already, is reported now.
 //
 // Others install the view earlier or later. Until they do, two processes may wait for this
 // one's heartbeats: its observer by the old ring and its observer by the new one. So the old
@@ -28,7 +29,7 @@ func (m *Machine) Install(now proto.Time, v *View, out *Actions) {
 	before, emitter := m.cfg.View, m.emitter
 	m.reportReplaced(v, out)
 	m.cfg.View = v
-	m.carryOver()
+	m.carryOver(before, out)
 	for i := range m.extra {
 		m.extra[i].until = min(m.extra[i].until, now+2*m.cfg.Timeout)
 	}
@@ -56,8 +57,10 @@ func (m *Machine) reportReplaced(next *View, out *Actions) {
 	}
 }
 
-// carryOver sorts those gone by the new ring, and leaves out those that aren't members.
-func (m *Machine) carryOver() {
+// carryOver sorts those gone by the new ring, and leaves out those that aren't members. A member
+// that the view before didn't have in this incarnation may have died already: processes with a
+// newer view have said so. Then it is reported now, because the layers above begin to count on it.
+func (m *Machine) carryOver(before *View, out *Actions) {
 	ring := m.cfg.View.Ring
 	gone, tellers := make(roll, 0, len(m.gone)), make([]proto.Proc, 0, len(m.gone))
 	m.hash = 0
@@ -70,6 +73,9 @@ func (m *Machine) carryOver() {
 		gone = slices.Insert(gone, j, e)
 		tellers = slices.Insert(tellers, j, m.tellers[i])
 		m.hash += e.hash()
+		if m.cfg.View.incarnation(at) > before.of(e.Proc) {
+			m.report(e, Report{Cause: CauseTold, By: m.cfg.Self}, out)
+		}
 	}
 	m.gone, m.tellers, m.shared, m.doubt = gone, tellers, false, 0
 	m.held = slices.DeleteFunc(m.held, func(h holding) bool { _, gone := m.lookup(h.proc); return !gone })
