@@ -11,6 +11,9 @@ import (
 
 // Config is what [Join] needs to know. Only Name and Secret have no default.
 type Config struct {
+	// Group is the name of the group, the same for all members. Processes that ask for another
+	// group are refused. It has up to 64 bytes, and may be empty.
+	Group string
 	// Name is the member's name, the same after a restart. It has up to 64 bytes.
 	Name string
 	// Listen is the host:port at which the others reach this member. The default
@@ -34,6 +37,9 @@ type Config struct {
 	// the silence that is taken for a death, by default ten periods, but at least 1 s. These and
 	// Arity must be the same for all members: the group refuses a process with other values.
 	HeartbeatPeriod, HeartbeatTimeout time.Duration
+	// Epochs numbers the group's foundings, so that View.Token never goes back. The default is the
+	// founder's clock. All processes that may found the group should have the same Epochs.
+	Epochs Epochs `json:"-"`
 	// Logger gets views, and what goes wrong. The default is none.
 	Logger *slog.Logger
 }
@@ -73,9 +79,9 @@ type Member struct {
 func Join(ctx context.Context, cfg Config) (*Member, error) {
 	views := newViewQueue()
 	node, err := groupnode.Join(ctx, groupnode.Config{
-		Name: cfg.Name, Listen: cfg.Listen, Advertise: cfg.Advertise, Seeds: cfg.Seeds, Secret: cfg.Secret,
+		Group: cfg.Group, Epochs: cfg.Epochs, Name: cfg.Name, Listen: cfg.Listen, Advertise: cfg.Advertise, Seeds: cfg.Seeds, Secret: cfg.Secret,
 		Encrypt: cfg.Encrypt, Arity: cfg.Arity, Period: cfg.HeartbeatPeriod, Timeout: cfg.HeartbeatTimeout,
-		Gather: gather(cfg.HeartbeatPeriod), Logger: cfg.Logger, Observer: sink{views},
+		Gather: gather(cfg.HeartbeatPeriod), Logger: cfg.Logger, Observer: &sink{views: views, group: cfg.Group},
 	})
 	if err != nil {
 		views.discard()
@@ -93,13 +99,18 @@ func gather(period time.Duration) time.Duration {
 }
 
 // sink passes views on to a queue.
-type sink struct{ views *viewQueue }
-
-func (s sink) Installed(v *membership.View, card func(membership.Member) groupnode.Card, _ bool) {
-	s.views.give(viewOf(v, card))
+type sink struct {
+	views    *viewQueue
+	group    string
+	founding groupnode.Founding
 }
-func (s sink) Sent(membership.Member, *membership.Message) {}
-func (s sink) Ended(error)                                 { s.views.close() }
+
+func (s *sink) Founded(f groupnode.Founding) { s.founding = f }
+func (s *sink) Installed(v *membership.View, card func(membership.Member) groupnode.Card, _ bool) {
+	s.views.give(viewOf(s.group, s.founding, v, card))
+}
+func (s *sink) Sent(membership.Member, *membership.Message) {}
+func (s *sink) Ended(error)                                 { s.views.close() }
 
 // Self is this member's identity, as it is in views.
 func (m *Member) Self() Identity {

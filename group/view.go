@@ -1,6 +1,7 @@
 package group
 
 import (
+	"encoding/hex"
 	"fmt"
 
 	"banyan/internal/groupnode"
@@ -43,10 +44,40 @@ type Death struct {
 	Cause Cause
 }
 
+// Founding names one founding of a group: 128 random bits. All that is said of views holds within
+// a founding. After a new one, numbers of views and incarnations begin at 1 again.
+type Founding [16]byte
+
+func (f Founding) String() string { return hex.EncodeToString(f[:]) }
+
+// MarshalText is the hexadecimal form, which String returns.
+func (f Founding) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (f *Founding) UnmarshalText(text []byte) error {
+	var got Founding
+	if len(text) != 2*len(got) {
+		return fmt.Errorf("founding %.40q: want %d hexadecimal digits", text, 2*len(got))
+	}
+	if _, err := hex.Decode(got[:], text); err != nil {
+		return fmt.Errorf("founding %.40q: %w", text, err)
+	}
+	*f = got
+	return nil
+}
+
 // View names the members of the group. It is the same for all members that have a view of this
-// number. The slices must not be changed.
+// number, of one founding. The slices must not be changed.
 type View struct {
+	// Group is the group's name, and Founding the founding of it that the view belongs to.
+	Group    string `json:",omitempty"`
+	Founding Founding
+	// Number rises by one with each view of a founding. The first view has number 1.
 	Number uint64
+	// Token is a fencing token: it rises with each view, and also from one founding to the next,
+	// as far as Config.Epochs says. A resource that has seen a token refuses lower ones, whichever
+	// process comes with them.
+	Token uint64
 	// Members are in the order in which they joined.
 	Members []Identity
 	// Joined, Left and Died are the changes from the view before.
@@ -65,12 +96,12 @@ func (v *View) Position(name string) int {
 }
 
 // viewOf is a view as the program sees it.
-func viewOf(v *membership.View, card func(membership.Member) groupnode.Card) View {
+func viewOf(group string, f groupnode.Founding, v *membership.View, card func(membership.Member) groupnode.Card) View {
 	identity := func(x membership.Member) Identity {
 		c := card(x)
 		return Identity{Name: c.Name, Incarnation: uint32(x.Incarnation), Address: c.Address}
 	}
-	w := View{Number: v.Number, Members: make([]Identity, len(v.Members))}
+	w := View{Group: group, Founding: Founding(f.ID), Number: v.Number, Token: f.Token(v.Number), Members: make([]Identity, len(v.Members))}
 	for i, x := range v.Members {
 		w.Members[i] = identity(x)
 	}

@@ -78,6 +78,9 @@ type recorder struct {
 
 func (r recorder) word(word int) *atomic.Int64 { return r.scoreboard.word(r.row, word) }
 
+// Founded notes nothing: a bench has one founding.
+func (r recorder) Founded(groupnode.Founding) {}
+
 // Installed notes a view.
 func (r recorder) Installed(v *membership.View, _ func(membership.Member) groupnode.Card, stable bool) {
 	now := processes.Monotonic()

@@ -54,6 +54,9 @@ func (m *Member) mayNotAdmit(h *hello) *answer {
 	if m.machine == nil || m.ended != nil {
 		return &answer{verdict: later}
 	}
+	if h.group != m.cfg.Group {
+		return &answer{verdict: refused, text: fmt.Sprintf("this is group %q, not %q", m.cfg.Group, h.group)}
+	}
 	if c, ok := m.machine.Coordinator(); ok && c != m.self {
 		return &answer{verdict: redirect, text: m.cards[c].Address}
 	}

@@ -16,6 +16,8 @@ const MinSecret = handshake.MinSecret
 
 // Config is what a member needs to know. Only Name and Secret have no default.
 type Config struct {
+	// Group is the group's name, the same for all members. Groups of different names don't mix.
+	Group     string
 	Name      string
 	Listen    string   // host:port to listen at; the default is 127.0.0.1:0
 	Advertise string   // how others reach it, if that isn't how it listens
@@ -33,6 +35,9 @@ type Config struct {
 	// Patience is how long a side without a quorum waits for one. 2δ if 0.
 	Patience time.Duration
 
+	// Epochs numbers the group's foundings. If nil the clock does.
+	Epochs Epochs
+
 	Logger   *slog.Logger // nil: none
 	Observer Observer     // nil: none
 
@@ -42,6 +47,9 @@ type Config struct {
 // Observer is told what a member does, as it does it. The member's loop calls its methods and
 // waits for them: they must not block, nor call the member.
 type Observer interface {
+	// Founded is called before the first view. It says which founding of the group the member is
+	// in.
+	Founded(f Founding)
 	// Installed is called with each view in force, in order. card gives the business card of a
 	// member in the view, or gone with it; it may be called until Installed returns. stable says
 	// that this member is the coordinator and has all acknowledgements: the end of the paper's
@@ -58,6 +66,7 @@ type Observer interface {
 // noObserver ignores all calls.
 type noObserver struct{}
 
+func (noObserver) Founded(Founding)                                               {}
 func (noObserver) Installed(*membership.View, func(membership.Member) Card, bool) {}
 func (noObserver) Sent(membership.Member, *membership.Message)                    {}
 func (noObserver) Ended(error)                                                    {}
@@ -107,6 +116,11 @@ func (c *Config) complete() error {
 	}
 	if err := checkName(c.Name); err != nil {
 		return wrong("Name", "%w", err)
+	}
+	if c.Group != "" {
+		if err := checkName(c.Group); err != nil {
+			return wrong("Group", "%w", err)
+		}
 	}
 	host, _, err := net.SplitHostPort(c.Listen)
 	if err != nil {

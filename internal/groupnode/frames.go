@@ -14,7 +14,7 @@ import (
 
 // hello is what this member says when it dials.
 func (m *Member) hello(why purpose, to Nonce) *hello {
-	return &hello{purpose: why, to: to, settings: m.cfg.settings(), member: m.self, card: m.card}
+	return &hello{purpose: why, to: to, group: m.cfg.Group, founding: m.founding, settings: m.cfg.settings(), member: m.self, card: m.card}
 }
 
 // judge answers a dialler that wants to reach this member.
@@ -23,6 +23,9 @@ func (m *Member) judge(h *hello, s *stream) answer {
 		return answer{verdict: notHere}
 	}
 	if m.machine != nil {
+		if h.founding != m.founding {
+			return answer{verdict: refused, text: "this member is of another founding"}
+		}
 		v := m.machine.View()
 		if v.Excludes(h.member) {
 			return answer{verdict: eviction, number: v.Number}
@@ -35,7 +38,7 @@ func (m *Member) judge(h *hello, s *stream) answer {
 		if old := m.streams[h.member]; old != nil {
 			old.conn.Close() // its dialler has given it up before it was used
 		}
-		s.from = h.member
+		s.from, s.founding = h.member, h.founding
 		m.streams[s.from] = s
 		m.ending(s.from).stream = open
 	}
@@ -82,8 +85,8 @@ func (m *Member) send(to membership.Member, h *wire.Header, payload []byte) {
 
 // frame takes in a frame.
 func (m *Member) frame(s *stream, h *wire.Header, payload []byte) {
-	if m.streams[s.from] != s {
-		return // its sender is excluded
+	if m.streams[s.from] != s || m.machine != nil && s.founding != m.founding {
+		return // its sender is excluded, or of a founding that this process hasn't joined
 	}
 	s.heard = true
 	switch {
@@ -138,7 +141,7 @@ func (m *Member) membershipFrame(s *stream, payload []byte) error {
 			names[c.Name] = true
 		}
 	}
-	if m.machine == nil && !m.admittedBy(x) {
+	if m.machine == nil && !m.admittedBy(s, x) {
 		return nil // this process isn't in a view yet
 	}
 	m.machine.Receive(m.now, x, &m.out)

@@ -16,7 +16,7 @@ import (
 var protocol = &handshake.Protocol{
 	Name:  "banyan group",
 	Magic: [8]byte{'B', 'A', 'N', 'Y', 'A', 'N', '\r', 'G'},
-	Min:   3, Max: 3,
+	Min:   4, Max: 4,
 	Framing: handshake.Framing{Hello: maxBody, Answer: maxBody, Variable: true},
 }
 
@@ -50,7 +50,9 @@ const (
 // hello is what a dialler says.
 type hello struct {
 	purpose  purpose
-	to       Nonce // the member's that is called; zero for toJoin, when only an address is known
+	to       Nonce    // the member's that is called; zero for toJoin, when only an address is known
+	group    string   // its name
+	founding Founding // the dialler's; zero if it is no member
 	settings settings
 	member   membership.Member
 	card     Card // the dialler's
@@ -83,6 +85,8 @@ type answer struct {
 
 func (h *hello) encode() []byte {
 	b := append([]byte{byte(h.purpose)}, h.to[:]...)
+	b = append(append(b, byte(len(h.group))), h.group...)
+	b = binary.LittleEndian.AppendUint64(append(b, h.founding.ID[:]...), h.founding.Base)
 	b = binary.LittleEndian.AppendUint32(b, h.settings.arity)
 	b = binary.LittleEndian.AppendUint64(b, uint64(h.settings.period))
 	b = binary.LittleEndian.AppendUint64(b, uint64(h.settings.timeout))
@@ -93,6 +97,8 @@ func (h *hello) encode() []byte {
 func decodeHello(b []byte) (*hello, error) {
 	d := decoder{rest: b}
 	h := &hello{purpose: purpose(d.uint8()), to: d.nonce()}
+	h.group = string(d.bytes(int(d.uint8())))
+	h.founding = Founding{ID: d.nonce(), Base: d.uint64()}
 	h.settings = settings{d.uint32(), time.Duration(d.uint64()), time.Duration(d.uint64()), false}
 	encrypt := d.uint8()
 	h.settings.encrypt = encrypt == 1
@@ -104,6 +110,11 @@ func decodeHello(b []byte) (*hello, error) {
 		return nil, fmt.Errorf("hello: unknown purpose %d", uint8(h.purpose))
 	case h.member.Proc < 0:
 		return nil, fmt.Errorf("hello: from %v", h.member)
+	}
+	if h.group != "" {
+		if err := checkName(h.group); err != nil {
+			return nil, fmt.Errorf("hello: group: %w", err)
+		}
 	}
 	if err := h.card.check(); err != nil {
 		return nil, fmt.Errorf("hello: %w", err)

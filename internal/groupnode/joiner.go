@@ -68,7 +68,7 @@ func (j *joiner) chooseAddress() {
 // ask makes one attempt. It returns the pause before the next one, or an error if there should be
 // none.
 func (j *joiner) ask(ctx context.Context) (time.Duration, error) {
-	conn, _, a, err := j.dial(ctx, j.address, &hello{purpose: toJoin, settings: j.cfg.settings(), card: j.card})
+	conn, _, a, err := j.dial(ctx, j.address, &hello{purpose: toJoin, group: j.cfg.Group, settings: j.cfg.settings(), card: j.card})
 	if err != nil {
 		return j.cfg.Period / 2, j.noAnswer(ctx, err)
 	}

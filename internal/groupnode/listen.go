@@ -16,10 +16,11 @@ import (
 
 // stream carries the frames of one member in one incarnation.
 type stream struct {
-	from  membership.Member
-	conn  *net.TCPConn
-	in    io.Reader // the frames on it
-	heard bool      // a frame has come
+	from     membership.Member
+	founding Founding // of its sender
+	conn     *net.TCPConn
+	in       io.Reader // the frames on it
+	heard    bool      // a frame has come
 }
 
 // listen accepts connections until ctx ends.

@@ -37,6 +37,7 @@ type Member struct {
 	// Only the loop uses the fields below.
 	now        proto.Time
 	self       membership.Member // valid once there is a machine
+	founding   Founding          // as well
 	machine    *membership.Machine
 	out        membership.Actions
 	detector   *detector.Machine
@@ -67,6 +68,14 @@ func Join(ctx context.Context, cfg Config) (*Member, error) {
 }
 
 func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, error) {
+	var first Founding
+	if len(cfg.Seeds) == 0 {
+		var err error
+		if first, err = cfg.newFounding(ctx); err != nil {
+			socket.Close()
+			return nil, err
+		}
+	}
 	m := &Member{
 		cfg:    cfg,
 		card:   Card{Nonce: newNonce(), Name: cfg.Name, Address: cfg.Advertise},
@@ -85,7 +94,7 @@ func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, er
 	m.background.Go(m.listen)
 	go m.run()
 	if len(cfg.Seeds) == 0 {
-		m.post(m.found)
+		m.post(func() { m.found(first) })
 	}
 	if err := (&joiner{Member: m}).run(ctx); err != nil {
 		m.post(func() { m.finish(ErrClosed) })

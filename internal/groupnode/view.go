@@ -13,16 +13,23 @@ import (
 )
 
 // found makes a group of one.
-func (m *Member) found() {
+func (m *Member) found(f Founding) {
 	self := membership.Member{Proc: 0, Incarnation: 1}
 	first, err := membership.NewView(1, []membership.Member{self}, []membership.Member{self}, nil, nil)
 	if err != nil {
 		panic(err) // it has one member
 	}
 	m.self, m.cards[self] = self, m.card
+	m.enter(f)
 	m.machine = membership.New(m.machineConfig(), first)
 	m.installed(first, true)
 	m.settle()
+}
+
+// enter makes this a member of a founding.
+func (m *Member) enter(f Founding) {
+	m.founding = f
+	m.cfg.Observer.Founded(f)
 }
 
 func (m *Member) machineConfig() membership.Config {
@@ -30,8 +37,8 @@ func (m *Member) machineConfig() membership.Config {
 }
 
 // admittedBy takes the first message that has a view with this member in it. From it a joiner
-// learns its number.
-func (m *Member) admittedBy(x *membership.Message) bool {
+// learns its number, and the founding.
+func (m *Member) admittedBy(s *stream, x *membership.Message) bool {
 	for _, v := range []*membership.View{x.View, x.Base} {
 		if v == nil || v == x.View && x.Kind == membership.Propose {
 			continue
@@ -39,6 +46,7 @@ func (m *Member) admittedBy(x *membership.Message) bool {
 		for _, who := range v.Members {
 			if m.cards[who].Nonce == m.card.Nonce {
 				m.self = who
+				m.enter(s.founding)
 				var request membership.Actions // dropped: it is in already
 				m.machine = membership.NewJoiner(m.machineConfig(), []membership.Member{x.From}, m.now, &request)
 				return true
