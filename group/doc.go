@@ -34,6 +34,8 @@
 //     the last view, or half of it with its first member. The others end with [ErrMinority], or
 //     with [ErrExcluded] if they hear first that they are out. If all members that are gone were
 //     seen to end, any number goes on.
+//   - [View.Token] rises with each view, and from one founding of the group to the next, as far as
+//     [Config.Epochs] says: it is a fencing token.
 //   - Views are data, not calls: the group never waits for the program, however slowly it reads.
 //   - A process that doesn't know the secret isn't let in, and its frames aren't read.
 //
@@ -41,7 +43,10 @@
 //
 // Members don't install a view at one instant, and a member may be out without knowing it, for as
 // long as it can't be reached. So work that must be done only once needs a step that only one
-// process can make (examples/workqueue has one), or the number of the view as a fencing token.
+// process can make (examples/workqueue has one), or the token of the view as a fencing token.
+//
+// After a total outage the group is founded anew: a new [Founding], in which numbers of views and
+// incarnations begin at 1. Only tokens can be compared across foundings.
 //
 // A group carries no messages of the program: it takes more than views to deliver a message in
 // the same view everywhere (docs/design/decisions/0015-group.md). A member that was taken for

@@ -99,6 +99,7 @@ func FuzzEnvelope(f *testing.F) {
 }
 
 func FuzzHello(f *testing.F) {
+	f.Add(someHello().encode())
 	f.Add((&hello{purpose: toSend, to: newNonce(), member: someEntries()[1].member, card: someEntries()[1].card}).encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, err := decodeHello(b)

@@ -157,7 +157,7 @@ func TestForgedFrames(t *testing.T) {
 		"a join by frame":      enclose(&membership.Message{Kind: membership.Join, From: x}),
 		"news of one's death":  frameOf(wire.Header{Kind: wire.KindNews, Seq: 1, Aux: 4, Src: 5}, wire.AppendGone(nil, wire.Gone{Proc: a.Number().Proc, Incarnation: 9})),
 	} {
-		conn, v := impostor(t, a, &hello{purpose: toSend, to: a.Card().Nonce, member: x, card: card})
+		conn, v := impostor(t, a, &hello{purpose: toSend, to: a.Card().Nonce, founding: a.founding, member: x, card: card})
 		if v.verdict != welcome {
 			t.Fatalf("%s: %+v", name, v)
 		}
@@ -218,6 +218,7 @@ func TestImpostors(t *testing.T) {
 		"a live name":                {hello{purpose: toJoin, settings: a.cfg.settings(), card: Card{Nonce: newNonce(), Name: "b", Address: "127.0.0.1:9"}}, nameInUse},
 		"an unreachable":             {hello{purpose: toJoin, settings: a.cfg.settings(), card: Card{Nonce: newNonce(), Name: "c", Address: "127.0.0.1:9"}}, later},
 	} {
+		tc.h.founding = a.founding
 		if _, got := impostor(t, a, &tc.h); got.verdict != tc.want || tc.want == eviction && got.number != v.Number {
 			t.Errorf("%s: %+v, want %d", name, got, tc.want)
 		}

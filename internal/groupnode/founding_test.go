@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"banyan/internal/proto/membership"
 )
 
 // Without Epochs, a founding's tokens are above all that an earlier founding can have given by
@@ -66,7 +68,7 @@ func TestOtherGroup(t *testing.T) {
 func TestOtherFounding(t *testing.T) {
 	anna := testJoin(t, testConfig("anna", newViewLog()))
 	h := &hello{purpose: toSend, to: anna.Card().Nonce, founding: Founding{ID: newNonce(), Base: 1},
-		settings: anna.cfg.settings(), member: someEntries()[0].member, card: someEntries()[0].card}
+		settings: anna.cfg.settings(), member: membership.Member{Proc: 7, Incarnation: 9}, card: someEntries()[0].card}
 	if _, a := impostor(t, anna, h); a.verdict != refused || !strings.Contains(a.text, "founding") {
 		t.Errorf("%+v", a)
 	}

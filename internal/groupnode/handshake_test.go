@@ -31,7 +31,7 @@ func converse(dialler []byte, h *hello, judge func(*hello) (answer, error)) (a *
 
 func someHello() *hello {
 	e := someEntries()[0]
-	return &hello{purpose: toJoin, settings: settings{2, 3, 4, true}, member: e.member, card: e.card}
+	return &hello{purpose: toJoin, group: "shards", founding: Founding{newNonce(), 5}, settings: settings{2, 3, 4, true}, member: e.member, card: e.card}
 }
 
 func TestHandshake(t *testing.T) {
