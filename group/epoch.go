@@ -10,13 +10,13 @@ import (
 
 // Epochs numbers the foundings of a group. A group is founded anew after a total outage, and only
 // what outlives the outage can know the number of the last founding. [FileEpochs] keeps it in a
-// file; a service that has etcd, Consul or a database keeps it there:
+// file. A service that has etcd, Consul or a database keeps it there: the version of a key, an
+// index, or a row.
 //
-//	UPDATE epochs SET n = n + 1 WHERE name = 'shards' RETURNING n            -- SQL
-//	etcdctl put --prev-kv epochs/shards ''                                   -- etcd: the key's Version
+//	UPDATE epochs SET n = n + 1 WHERE name = 'shards' RETURNING n
 //
 // Without Epochs the founder takes the time of its clock. Then tokens rise as long as a founder's
-// clock isn't behind the time at which the founding before it was made, by its founder's clock.
+// clock isn't behind the founding before, by its founder's clock.
 type Epochs interface {
 	// Next returns a number that is higher than all that it has returned before, to any process:
 	// from 1 to 4,294,967,295. It is called once for each founding.

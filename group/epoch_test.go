@@ -63,7 +63,8 @@ func TestFoundingAsText(t *testing.T) {
 	}
 }
 
-// A resource keeps the highest token that it has seen. Whoever comes with a lower one is too late.
+// A resource keeps the highest token that it has seen. A process that comes with a lower one is
+// too late.
 func ExampleView_token() {
 	store := struct{ token uint64 }{}
 	write := func(v group.View) bool {

@@ -24,7 +24,7 @@ type Epochs interface {
 	Next(ctx context.Context) (uint64, error)
 }
 
-// MaxEpoch is the highest epoch. An epoch is the upper half of a token, as in ZooKeeper's zxid, and
+// MaxEpoch is the highest epoch. An epoch is the upper half of a token, and
 // views are numbered in the lower half.
 const MaxEpoch = 1<<32 - 1
 
