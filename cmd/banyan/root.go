@@ -9,6 +9,7 @@ import (
 	"banyan/cmd/banyan/internal/reproduce"
 	"banyan/cmd/banyan/internal/sim"
 	"banyan/cmd/banyan/internal/trace"
+	"banyan/cmd/banyan/internal/watch"
 )
 
 // newRootCommand makes the command with all its subcommands.
@@ -22,6 +23,6 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(job.RunCommand(), job.JobsCommand(), job.AttachCommand(), job.HostsCommand(), job.LaunchCommand(), job.LeadCommand(), job.AgentCommand(), job.StartAgentCommand(), job.CheckCommand(), sim.Command(), plan.Command(), trace.Command(), bench.Command(), reproduce.Command())
+	root.AddCommand(job.RunCommand(watch.Begin), job.JobsCommand(), job.AttachCommand(), job.HostsCommand(), job.LaunchCommand(watch.Begin), job.LeadCommand(), job.AgentCommand(), job.StartAgentCommand(), job.CheckCommand(), sim.Command(), plan.Command(), trace.Command(), bench.Command(), reproduce.Command())
 	return root
 }

@@ -52,3 +52,6 @@ func Ask[Answer any](ctx context.Context, conn net.Conn, name string, question a
 		}
 	}
 }
+
+// StateRequest asks for the job's state: the question is empty, the answer a status.State.
+const StateRequest = "state"

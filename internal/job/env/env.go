@@ -143,6 +143,9 @@ const (
 	// Fault is the fault plan of one process: what it does to itself at certain sends. Default:
 	// nothing. Set by the launcher; read by join, parsed by package fault.
 	Fault = "BANYAN_FAULT"
+	// StatusToken is the token that "banyan run --status" asks for, or "none" for none. Default: a
+	// random one. Set by the user; read by "banyan run".
+	StatusToken = "BANYAN_STATUS_TOKEN"
 	// Trace is the directory where each process writes a trace. Default: it writes none. Set
 	// by the launcher; read by join.
 	Trace = "BANYAN_TRACE"
@@ -187,5 +190,5 @@ const (
 // "banyan run": each has one only if the launcher sets it for this process. It never sets Spares.
 var SetByLauncher = []string{
 	ControlFD, Fault, Replicas, Protocol, Verify, Heal, Elsewhere, Leased, Spares, Incarnations, OutputFDs, Rollback, SnapshotFDs, Cores,
-	Transport, Encrypt, Bcast, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin,
+	Transport, Encrypt, Bcast, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin, StatusToken,
 }

@@ -134,6 +134,12 @@ type Config struct {
 	// Requests answers requests about the job. It is told how the job is. nil: nothing does.
 	Requests *console.Server
 
+	// Watch is told how the job is while it runs. nil: nothing is.
+	Watch Watcher
+	// Racks are what fails together with each agent's host, beside what the agent says; empty:
+	// unknown.
+	Racks []string
+
 	// Signals are passed to the job as those that this process is sent. nil: there are none.
 	Signals <-chan os.Signal
 	// Started, if it isn't nil, is called when all processes have started.

@@ -20,7 +20,7 @@
 //	to go back      rollback.go epoch.go repeated.go snapshotdir.go, and package rollback (pure)
 //	to go on        state.go resume.go missing.go: another launcher takes over
 //	to show         screen.go positions.go reporter.go report.go recording.go status.go
-//	                requests.go, and package console
+//	                requests.go, and package console; watch.go, and package status (pure)
 //
 // # Rules of life and death
 //

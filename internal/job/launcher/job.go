@@ -41,7 +41,8 @@ type job struct {
 	injected    map[proto.Proc]time.Time // when the launcher hit a process with a planned fault
 	stopped     map[*process]time.Time   // when a process was first seen stopped
 	late        explanation
-	told        status
+	told        told
+	watched     watching
 	outputError error // the first
 	keeping     keeping
 }

@@ -24,6 +24,7 @@ func (j *job) loop(s *signals) {
 	for alive := true; alive; {
 		j.watchDrains()
 		j.tellStatus()
+		j.watch()
 		select {
 		case f := <-j.events:
 			f()
@@ -94,6 +95,7 @@ func (j *job) finish() {
 			r.ExitCode = 1
 		}
 	}
+	j.tellEnd()
 	j.notes.Close()
 	select {
 	case <-j.notes.Drained():

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"banyan/internal/job/console"
+	"banyan/internal/job/status"
 )
 
 // errEnded answers requests that come too late.
@@ -21,6 +22,9 @@ func (j *job) answerRequests() {
 	console.Handle(j.Requests, console.HostsRequest, j.answerHosts)
 	console.Handle(j.Requests, console.AddHostsRequest, j.answerAdd)
 	console.Handle(j.Requests, console.DrainHostsRequest, j.answerDrain)
+	console.Handle(j.Requests, console.StateRequest, func(_ context.Context, _ struct{}, tell func(string)) (*status.State, error) {
+		return j.answerState(tell)
+	})
 }
 
 // ask has the loop call f, and waits until it has. It returns false if the job has ended.

@@ -2,8 +2,8 @@ package launcher
 
 import "banyan/internal/job/console"
 
-// status is what the job's server says of it.
-type status struct {
+// told is what the job's server says of it.
+type told struct {
 	processes, hosts int
 	ending           bool
 }
@@ -13,7 +13,7 @@ func (j *job) tellStatus() {
 	if j.Requests == nil || j.told.hosts >= 0 && j.told.processes == j.running && j.told.ending == j.ending {
 		return
 	}
-	j.told = status{processes: j.running, ending: j.ending}
+	j.told = told{processes: j.running, ending: j.ending}
 	for _, living := range j.hosts.living() {
 		if living {
 			j.told.hosts++

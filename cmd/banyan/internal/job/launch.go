@@ -14,7 +14,7 @@ import (
 )
 
 // LaunchCommand returns banyan launch-job, which banyan run starts as a launcher that outlives it.
-func LaunchCommand() *cobra.Command {
+func LaunchCommand(begin BeginWatch) *cobra.Command {
 	return &cobra.Command{
 		Use:                "launch-job FOLDER NAME own|console RUN-ARGUMENTS…",
 		Short:              "Launch a job for consoles (for banyan run)",
@@ -24,7 +24,7 @@ func LaunchCommand() *cobra.Command {
 			if len(args) < 4 {
 				return errors.New("banyan run calls this command, and nobody else")
 			}
-			code, err := launchJob(console.Folder(args[0]), args[1], args[2], args[3:])
+			code, err := launchJob(console.Folder(args[0]), args[1], args[2], args[3:], begin)
 			if err != nil {
 				return cli.Failed(err)
 			}
@@ -34,14 +34,14 @@ func LaunchCommand() *cobra.Command {
 }
 
 // launchJob runs a job for consoles, and returns its exit code.
-func launchJob(folder console.Folder, name, input string, args []string) (int, error) {
+func launchJob(folder console.Folder, name, input string, args []string, begin BeginWatch) (int, error) {
 	first, err := console.FirstConsole()
 	if err != nil {
 		return 0, err
 	}
 	hub := console.NewHub()
 	log.SetOutput(hub.Stderr())
-	f := new(runFlags)
+	f := &runFlags{begin: begin}
 	if err := f.parse(f.command(), args); err != nil && !errors.Is(err, pflag.ErrHelp) {
 		return 0, err // banyan run has parsed the same
 	}

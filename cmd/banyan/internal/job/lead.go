@@ -87,7 +87,7 @@ func leadJob() error {
 	code := 1
 	report, err := launcher.Resume(c, s.Resumption)
 	if err == nil {
-		code, err = cli.Code(conclude(report, outputs, file))
+		code, err = cli.Code(conclude(report, outputs, file, nil))
 	}
 	if err != nil {
 		fmt.Fprintln(hub.Stderr(), "banyan:", err)

@@ -48,6 +48,12 @@ data, and the job goes on. docs/guide/check.md says more.
 
 Standard input goes to rank 0 (to all its replicas).
 
+With --status, a page shows the job while it runs: its processes on their hosts, deaths and heals
+on a timeline, how many more deaths it survives. The page's address, with the token that it asks
+for, is printed on stderr. A report whose name ends in .html is that page, as one file. --events
+writes the same events as JSON lines, --on-event calls a command. banyan top shows a job in a
+terminal. docs/guide/status.md says more.
+
 A job ends with this command, unless it runs with --detach or --on-console-loss=continue: then
 banyan jobs lists it and banyan attach shows it, with all output that wasn't shown yet, whether
 it still runs or has ended. On at least three machines it then goes on even if the machine dies on
@@ -116,6 +122,8 @@ const runExample = `  banyan run -n 4 ./cg matrix.mtx
   banyan run -n 4 --rollback --snapshot-every 30s ./program
   banyan run -n 4 --rollback --snapshot-dir snapshots --resume ./program
   banyan run -n 2 --label --report report.json ./program --its-own-flag
+  banyan run -n 4 --replicas 2 --heal --status :8080 --report run.html ./program
+  banyan run -n 4 --events events.jsonl --on-event ./page-me ./program
   banyan run -n 4 --trace run.jsonl ./hello && banyan trace run.jsonl --svg run.svg
   banyan run -n 1 ./master : -n 7 --env THREADS=2 ./worker
   banyan run -n 8 --bcast tree=lame,correction=checked ./program
@@ -135,20 +143,23 @@ type runFlags struct {
 	part                partFlags // of the first program
 	hosts               hostFlags
 	show                showFlags
+	watch               watchFlags
 	replicas, replicate string
 	faults              string
 	report              string
 	timeout             string
 	outputs             files                     // that are open
 	parts               []*partFlags              // of all programs
+	begin               BeginWatch                // nil: it can't be watched
+	shown               Watch                     // nil: nothing shows the job beside its console
 	other               func(args []string) error // runs all but jobs of this machine; nil: this command does
 	will                *succession.Will          // nil: the job ends with this process
 	owner               *succession.Owner         // nil: nobody goes on
 	ends                []func()                  // are called at last, the last one first
 }
 
-// RunCommand returns banyan run.
-func RunCommand() *cobra.Command { return new(runFlags).command() }
+// RunCommand returns banyan run. begin shows jobs that are to be watched.
+func RunCommand(begin BeginWatch) *cobra.Command { return (&runFlags{begin: begin}).command() }
 
 // LocalCommand returns banyan run for jobs of this machine that end with the command. With the
 // arguments of any other job, and with a call for help, it calls other.
@@ -180,7 +191,7 @@ func (f *runFlags) command() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if f.other != nil && (apart || !f.hosts.alone()) {
+		if f.other != nil && (apart || !f.hosts.alone() || f.watched()) {
 			return f.other(args)
 		}
 		remark(f.parts)
@@ -201,6 +212,7 @@ func (f *runFlags) command() *cobra.Command {
 	f.part.add(flags)
 	f.hosts.add(flags)
 	f.show.add(flags)
+	f.watch.add(flags)
 	flags.StringVar(&f.replicas, "replicas", "1", "`NUMBER` of processes per rank; more than 1 survive deaths. Or RANKS:NUMBER, as 0-3:2,7:3; other ranks then have 1")
 	flags.StringVar(&f.replicate, "replicate", "", "the `RANKS` that --replicas applies to, as 0-3,7; others have one process")
 	flags.BoolVar(&f.config.Verify, "verify", false, "compare the data that replicas send: a silent corruption ends the job, or with 3 replicas is outvoted")
@@ -218,7 +230,7 @@ func (f *runFlags) command() *cobra.Command {
 	flags.StringVar(&f.config.Bcast, "bcast", "", "the tree and the correction of all broadcasts, as `SCHEME` tree=lame,correction=checked (see above; default $BANYAN_BCAST, or\nauto: each communicator chooses)")
 	flags.StringVar(&f.config.Bind, "bind-to", launcher.BindAuto, "where each process may run: auto (on its share of the cores, if there are enough), core (on one, in turn, replicas of a rank on different ones), none (anywhere), or a list of cores (in turn)")
 	flags.StringVar(&f.timeout, "timeout", "", "end the job after a `TIME`: seconds, or as 1h30m (default $MPIEXEC_TIMEOUT, or never)")
-	flags.StringVar(&f.report, "report", "", "write what happened to `FILE`, as JSON")
+	flags.StringVar(&f.report, "report", "", "write what happened to `FILE`: the page of --status if its name ends in .html, else JSON")
 	flags.StringVar(&f.config.Trace, "trace", "", "record every frame in `FILE`, for banyan trace")
 	flags.StringVar(&f.config.PrivateDir, "private-dir", "", "start each process in a directory of its own, `DIR`/RANK-REPLICA, which is made if needed")
 	flags.BoolVar(&f.config.Label, "label", false, "put [rank] in front of every line of output")
@@ -309,6 +321,9 @@ func (f *runFlags) run() (err error) {
 		return err
 	}
 	defer f.outputs.Close()
+	if err := f.beginWatch(); err != nil {
+		return err
+	}
 	if degrees := f.degrees(); !f.hosts.alone() && placeable(degrees) {
 		ready, err := f.hosts.gather(&f.config, degrees)
 		if err != nil {
@@ -326,17 +341,32 @@ func (f *runFlags) run() (err error) {
 	if err != nil {
 		return err
 	}
-	return conclude(report, f.outputs, file)
+	if f.shown != nil {
+		f.shown.Close() // its last words
+	}
+	return conclude(report, f.outputs, file, f.page())
 }
 
-// conclude closes the files of a job that has ended, writes its report, and says how it ended.
-func conclude(report *launcher.Report, outputs files, file *os.File) error {
+// page writes the report as a page; nil: it is JSON.
+func (f *runFlags) page() func(io.Writer) error {
+	if f.shown == nil || !isPage(f.report) {
+		return nil
+	}
+	return f.shown.WriteReport
+}
+
+// conclude closes the files of a job that has ended, writes its report, and says how it ended. page
+// writes the report in place of JSON, if given.
+func conclude(report *launcher.Report, outputs files, file *os.File, page func(io.Writer) error) error {
 	if err := outputs.Close(); err != nil {
 		return cli.Exit(max(report.ExitCode, 1), err)
 	}
 	if file != nil {
 		file.Truncate(0) // fails for a device, which needs none
-		if err := errors.Join(report.Write(file), file.Close()); err != nil {
+		if page == nil {
+			page = report.Write
+		}
+		if err := errors.Join(page(file), file.Close()); err != nil {
 			return cli.Exit(max(report.ExitCode, 1), fmt.Errorf("the report: %w", err))
 		}
 	}

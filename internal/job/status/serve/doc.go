@@ -1,0 +1,24 @@
+// Package serve shows a job while it runs: to browsers as a page, to programs as JSON, as a stream
+// of server-sent events and in a file, and to commands that are called on deaths and heals. Package
+// status, which is pure, makes what is shown.
+//
+//	hub.go      what the launcher tells, and all that are told: the Hub is its launcher.Watcher
+//	address.go  where it listens: loopback, a unix socket, or with TLS elsewhere
+//	server.go   the HTTP of it: /, /api/state, /api/events, and /metrics if the command has that
+//	page.go     the page: three embedded files that become one; the same is the report as HTML
+//	record.go   events as JSON lines; the command of --on-event
+//
+// # Invariants
+//
+//   - The launcher never waits: what a file, a command or a browser can't take in time is kept for
+//     it up to a bound, and then the reader is cut off (a browser comes again, and gets all) or told
+//     of the gap (a file).
+//   - Without the token nothing is answered, except over a unix socket, which only its owner may
+//     open, and where the user has set the token to none.
+//   - The page loads nothing: no font, script or image comes from elsewhere.
+//
+// # Limits
+//
+// The page only shows: it changes nothing in the job. The certificate of an address beyond loopback
+// is made anew for each job and signed by nobody: compare its fingerprint, or use ssh -L.
+package serve
