@@ -16,7 +16,7 @@
 //
 //   - An Event has all changes of slots since the one before (Event.Set). So the slots at the time of
 //     an Event are State.Base with the changes of all events up to it: a reader needs to know nothing
-//     of what the events mean.
+//     of what the events mean. Times of events never fall.
 //   - Numbers of events rise by one, in the order in which the launcher saw what happened.
 //   - A State is bounded: of events and of rates the last ones are kept.
 //

@@ -36,6 +36,7 @@ const silentAfter = 2500 * 1000 * 1000
 type Tracker struct {
 	state  State
 	number uint64
+	latest Seconds // of all events
 	// told is what the events so far say of the slots.
 	told  []Change
 	heard []heard // by process
@@ -100,6 +101,8 @@ func (t *Tracker) Observe(o *Observation) []Event {
 		news[0].Set = changes
 	}
 	for i := range news {
+		news[i].At = max(news[i].At, t.latest) // times rise, or no time would have its slots
+		t.latest = news[i].At
 		t.number++
 		news[i].Number = t.number
 		t.count(&news[i])

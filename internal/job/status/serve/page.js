@@ -112,7 +112,7 @@ function drawCards() {
   const s = state.survives, t = state.totals, last = state.rates[state.rates.length - 1];
   const cards = [
     ['live', `${t.live} of ${state.processes.length}`],
-    ['survives', s.lost.length ? 'a rank is lost' : `any ${plural(s.any, 'death')}, up to ${s.most}`],
+    ['survives', state.over ? 'it is over' : s.lost.length ? 'a rank is lost' : `any ${plural(s.any, 'death')}, up to ${s.most}`],
     ['one replica left', plural(s.unprotected_count, 'rank')],
     ['view', state.view || 1], ['deaths', t.deaths], ['heals', t.heals + (t.heals_failed ? ` (${t.heals_failed} failed)` : '')],
   ];
@@ -130,6 +130,7 @@ function drawCards() {
   const text = s.lost.length ? `lost: ${s.lost.slice(0, 20).map(r => 'rank ' + r).join(', ')}`
     : state.over ? `${state.over.outcome}, exit code ${state.over.exit_code}${state.over.reason ? ': ' + state.over.reason : ''}` : '';
   if ($('danger').textContent !== text) $('danger').textContent = text;
+  $('danger').className = state.over && !state.over.exit_code && !s.lost.length ? 'fine' : '';
 }
 
 // wanted says which processes the filter leaves.
@@ -252,6 +253,7 @@ function drawDetail() {
 }
 
 const LOUD = { death: 'dead', 'host lost': 'dead', 'rank lost': 'dead', healed: 'live', healing: 'healing', 'heal failed': 'failed', rollback: 'fenced', snapshot: 'donor', view: 'starting', end: 'mark' };
+const LOUDER = ['view', 'healing', 'healed', 'heal failed', 'death', 'host lost', 'rank lost']; // the last lie on top
 let eventsKey = '';
 
 function drawTimeline() {
@@ -267,7 +269,7 @@ function drawTimeline() {
   const width = Math.max(300, $('track').clientWidth * 2);
   track.width = width;
   const c = track.getContext('2d');
-  for (const e of state.events) {
+  for (const e of [...state.events].sort((a, b) => LOUDER.indexOf(a.kind) - LOUDER.indexOf(b.kind))) {
     const colour = LOUD[e.kind];
     if (!colour) continue;
     c.fillStyle = colours[colour] || '#888';
