@@ -14,16 +14,15 @@
 //
 // # Invariants
 //
-//   - An Event has all changes of slots since the one before (Event.Set). So the slots at the time of
-//     an Event are State.Base with the changes of all events up to it: a reader needs to know nothing
-//     of what the events mean. Times of events never fall.
+//   - An Event has all changes of slots since the one before (Event.Set). So the slots at the time
+//     of an Event are State.Base with the changes of all events up to it: a reader needs to know
+//     nothing of what the events mean. Times of events never fall.
 //   - Numbers of events rise by one, in the order in which the launcher saw what happened.
 //   - A State is bounded: of events and of rates the last ones are kept.
 //
 // # Limits
 //
-// An event comes when the launcher knows of it; reports of it have when it was certain. A process
-// that counts nothing, such as one that isn't an MPI program, has no counters. Whether ranks wait in
-// a circle is judged by the first rank of each process's list of waits; a process that waits for any
-// rank is in no circle.
+// An event comes when the launcher knows of it. A process that counts nothing, such as one that
+// isn't an MPI program, has no counters. Whether ranks wait in a circle is judged by the first rank
+// of each process's list of waits; a process that waits for any rank is in no circle.
 package status

@@ -186,12 +186,13 @@ type Event struct {
 	At     Seconds `json:"at_s"`
 	Kind   string  `json:"kind"`
 	Text   string  `json:"text,omitempty"` // a sentence for people
-	// Process is the number of the process that it is about, Host that of the host; nil: none.
+	// Process and Host are the numbers of what it is about; nil: none.
 	Process *int `json:"process,omitempty"`
 	Rank    *int `json:"rank,omitempty"`
 	Replica *int `json:"replica,omitempty"`
 	Host    *int `json:"host,omitempty"`
-	// Cause is that of a death, as in the report; Took how long a heal, a snapshot or a rollback took.
+	// Cause is that of a death, as in the report. Took is how long a heal, a snapshot or a rollback
+	// took.
 	Cause string  `json:"cause,omitempty"`
 	Took  Seconds `json:"took_s,omitempty"`
 	// View and Members are those of a view.

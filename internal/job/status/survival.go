@@ -2,8 +2,8 @@ package status
 
 // Survival is what the job can still lose.
 type Survival struct {
-	// Any deaths, whichever they are, lose no rank; Most do if they are the right ones. A replacement
-	// that is under way counts as nothing.
+	// Any deaths, whichever they are, lose no rank; Most lose none if they are the right ones. A
+	// replacement that is under way counts as nothing.
 	Any  int `json:"any"`
 	Most int `json:"most"`
 	// Unprotected are ranks with one live replica. Only the first MaxListed are listed.

@@ -10,9 +10,9 @@
 //
 // # Invariants
 //
-//   - The launcher never waits: what a file, a command or a browser can't take in time is kept for
-//     it up to a bound, and then the reader is cut off (a browser comes again, and gets all) or told
-//     of the gap (a file).
+//   - The launcher never waits. What a browser can't take in time is kept up to a bound; then it is
+//     cut off, comes again, and gets the whole state. Events for a file or a command have no bound:
+//     they are few.
 //   - Without the token nothing is answered, except over a unix socket, which only its owner may
 //     open, and where the user has set the token to none.
 //   - The page loads nothing: no font, script or image comes from elsewhere.

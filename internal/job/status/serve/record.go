@@ -80,8 +80,8 @@ const (
 )
 
 // Call has a command called by sh for deaths, heals and the job's end: the events are its input, a
-// JSON line each. Events that come together, as those of a lost host, are one call; one call follows
-// the other. tell is told if one fails. The channel is closed when the last has ended.
+// JSON line each. Events that come together, as those of a lost host, are one call; one call
+// follows the other. tell is told if one fails. The channel is closed when the last has ended.
 func (h *Hub) Call(command string, tell func(text string)) (done <-chan struct{}) {
 	return h.follow(func(events []status.Event) {
 		events = slices.DeleteFunc(slices.Clone(events), func(e status.Event) bool { return !slices.Contains(called, e.Kind) })
