@@ -207,6 +207,22 @@ func TestStepDown(t *testing.T) {
 	l.expect("")
 }
 
+// A spare leader that steps down ends a replacement that may have committed, also when that may be
+// the last of its rank: nobody would hear its answer. Package spares tells why, and decision 64.
+func TestStepDownIsFinal(t *testing.T) {
+	l := newLeader(t, layout.Uniform(1, 2), false)
+	l.healable(1)
+	l.dies(0)
+	l.next()
+	l.machine.Arrived(0, id(0, 1), &l.out)
+	l.actions()
+	l.dies(1)
+	l.expect("ask to give up")
+	l.machine.StepDown("enough", &l.out)
+	l.dies(0)
+	l.expect("dismiss; rank 0: replica 0 couldn't be replaced: enough; announce death")
+}
+
 func TestDeadlines(t *testing.T) {
 	l := newLeader(t, layout.Uniform(1, 3), true)
 	if l.machine.Deadline() != proto.Never {

@@ -304,3 +304,63 @@ func TestCoversOfAnEarlierIncarnation(t *testing.T) {
 		t.Errorf("the lowest covers %b; want 1011", got)
 	}
 }
+
+// Only one slot at a time may be refilled (package comment). Let two donors pause at the same time,
+// each before it hears of the other: each state says that the other's slot is joining. So neither
+// replacement counts the other as a replica when it tells all that it has joined, and each waits
+// for the other's word for ever. Whoever leads the recovery has to see to it that this doesn't
+// happen; a donor that has heard of another healing declines by itself.
+func TestTwoDonationsAtOnce(t *testing.T) {
+	l := layout.Uniform(2, 2) // ranks 0 and 1: processes 0, 2 and 1, 3
+	j := newJob(t, l)
+	j.crash(2, 0)
+	j.crash(3, 0)
+	var prepare [2]Actions
+	for d := range proto.Proc(2) {
+		if !j.machines[d].Donate(d+2, 1, &prepare[d]) {
+			t.Fatalf("%v declines", d)
+		}
+	}
+	for d := range proto.Proc(2) {
+		for _, a := range prepare[d] {
+			if a.Kind == Tell {
+				j.run(a.To, func(m *Machine, out *Actions) { m.Noted(d, a.NoteOf(), out) })
+			}
+		}
+	}
+	if len(j.asked) != 2 || j.asked[0].Kind != Handover || j.asked[1].Kind != Handover {
+		t.Fatalf("both are to give their states away: %+v", j.asked)
+	}
+	var states [2][]byte
+	for d := range proto.Proc(2) {
+		j.run(d, func(m *Machine, out *Actions) { states[d] = m.AppendState(nil, out) })
+	}
+	for d := range proto.Proc(2) {
+		j.machines[d+2] = New(Config{Layout: l, Self: d + 2})
+		j.run(d+2, func(m *Machine, out *Actions) {
+			if err := m.Restore(states[d], func(m Message) *Message { return &m }, out); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	for d := range proto.Proc(2) {
+		j.run(d+2, func(m *Machine, out *Actions) { m.Commit(out) })
+	}
+	for p, m := range j.machines {
+		if joins := p >= 2; m.Idle() == joins {
+			t.Errorf("process %d is idle: %v", p, m.Idle())
+		}
+	}
+	if j.machines[2].Alive(3) || j.machines[3].Alive(2) {
+		t.Error("the replacements know each other")
+	}
+
+	// A donor that has heard of another healing declines.
+	j = newJob(t, l)
+	j.crash(2, 0)
+	j.crash(3, 0)
+	j.run(0, func(m *Machine, out *Actions) { m.Donate(2, 1, out) })
+	if j.machines[1].Donate(3, 1, &Actions{}) {
+		t.Error("a second donor begins")
+	}
+}

@@ -33,21 +33,28 @@ func (n *notes) all() string {
 	return strings.Join(n.text, "\n")
 }
 
+// listen is a listener with a key of its own, until the test ends.
+func listen(t *testing.T, o Options) *Listener {
+	t.Helper()
+	l, err := Listen("127.0.0.1:0", secure.NewKey(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
 // refusal has an agent refused, and returns what both sides say.
 func refusal(t *testing.T, o Options, k secure.Key, c Config) (launcher, agent string) {
 	t.Helper()
 	var n notes
 	o.Note = n.take
-	l, err := Listen("127.0.0.1:0", secure.NewKey(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := listen(t, o)
 	if k == (secure.Key{}) {
 		k = l.key
 	}
 	c.Addresses, c.Key, c.Agent = l.Addresses(), k, newFake("h")
-	err = Serve(soon(t), c)
+	err := Serve(soon(t), c)
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -104,11 +111,7 @@ func greetAs(t *testing.T, l *Listener, number int, hello wire.Greeting) (kind w
 }
 
 func TestHellosAreRefused(t *testing.T) {
-	l, err := Listen("127.0.0.1:0", secure.NewKey(), Options{Term: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := listen(t, Options{Term: 5})
 	fine := wire.Greeting{Version: wire.Version, Build: l.options.build, Instance: 9, Term: 5}
 	fine.Request.At = 1
 	for name, change := range map[string]func(*wire.Greeting){
@@ -140,11 +143,7 @@ func TestHellosAreRefused(t *testing.T) {
 // Strangers that connect and say nothing, or anything, keep no agent out.
 func TestStrangers(t *testing.T) {
 	var n notes
-	l, err := Listen("127.0.0.1:0", secure.NewKey(), Options{Note: n.take})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := listen(t, Options{Note: n.take})
 	for i := range 200 {
 		c, err := net.Dial("tcp", l.Addresses()[0])
 		if err != nil {
@@ -179,11 +178,7 @@ func TestNumberAgain(t *testing.T) {
 
 // Next returns each agent once, the lowest number first, and none that Expect has returned.
 func TestNext(t *testing.T) {
-	l, err := Listen("127.0.0.1:0", secure.NewKey(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := listen(t, Options{})
 	for number := range 4 {
 		go Serve(soon(t), Config{Addresses: l.Addresses(), Number: number, Key: l.key, Agent: newFake("h")})
 	}

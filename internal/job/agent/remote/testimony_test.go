@@ -12,11 +12,7 @@ import (
 
 // A testimony ends the host of the agent that it is about, and of no other.
 func TestTestimony(t *testing.T) {
-	l, err := Listen("127.0.0.1:0", secure.NewKey(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := listen(t, Options{})
 	charges := make(chan Testimony, 1)
 	go Serve(t.Context(), Config{Addresses: l.Addresses(), Number: 3, Key: l.key, Agent: newFake("h"), Charge: func(c Testimony) { charges <- c }})
 	r, err := l.Expect(soon(t), 3)
