@@ -54,15 +54,15 @@
 //
 // # Invariants
 //
-//   - There is at most one attempt at a time: package replica refills one slot after the other. Each attempt has an incarnation of its slot that no
-//     process had before, and ends once.
+//   - There is at most one attempt at a time: package replica refills one slot after the other.
+//     Each attempt has an incarnation of its slot that no process had before, and ends once.
 //   - Slots wait in the order of the deaths. A slot whose rank has no donor is passed over.
 //   - A phase that takes longer than the limit ends the attempt. Two exceptions: a donor may take
 //     longer to reach a safe point while no other slot waits; and a replacement that has committed
 //     and is the last of its rank stays as long as it answers.
 //   - The machine ends no replacement that has committed and answers, unless another replica of its
-//     rank has just answered, another process holds it for dead, the job ends, or the caller doesn't
-//     lead any more (StepDown).
+//     rank has just answered, another process holds it for dead, the job ends, or the caller
+//     doesn't lead any more (StepDown).
 //   - After MaxFailures attempts in a row that failed, or whose replacement died within Relapse,
 //     the slot stays vacant.
 //   - At most one slot is vacant because its process was retired. At that moment another replica of

@@ -308,7 +308,7 @@ func TestCoversOfAnEarlierIncarnation(t *testing.T) {
 // Only one slot at a time may be refilled (package comment). Let two donors pause at the same time,
 // each before it hears of the other: each state says that the other's slot is joining. So neither
 // replacement counts the other as a replica when it tells all that it has joined, and each waits
-// for the other's word for ever. Whoever leads the recovery has to see to it that this doesn't
+// for the other's word for ever. The leader of the recovery has to see to it that this doesn't
 // happen; a donor that has heard of another healing declines by itself.
 func TestTwoDonationsAtOnce(t *testing.T) {
 	l := layout.Uniform(2, 2) // ranks 0 and 1: processes 0, 2 and 1, 3
