@@ -77,9 +77,9 @@
 //   - A term has 256 incarnations of a slot. A spare leader that had to give more might give one
 //     that another spare leader gave.
 //   - A replacement that has committed and isn't known to all is sent away, too, if the term ends
-//     or it is silent for δ. If all other replicas of its rank have died since it committed, the rank
-//     is lost. No spare leader is there to hear whether it has committed, and the others can't tell
-//     who of them has heard so.
+//     or it is silent for δ. If all other replicas of its rank have died since it committed, the
+//     rank is lost. No spare leader is there to hear whether it has committed, and the others can't
+//     tell which of them have heard so.
 //   - A replacement that is stopped is given up after δ. One that spins seems to compute, and is
 //     given up after the limits of package recovery.
 //   - A spare must run the program of the rank whose slot it fills.
