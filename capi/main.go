@@ -52,6 +52,7 @@ func joinJob() (binding.Job, error) {
 	j.Engine.SetInput(stdio{})
 	watchCallSites(j)
 	openLane(j.Engine)
+	openTime(j.Engine)
 	return member{j}, nil
 }
 
@@ -74,6 +75,7 @@ func (m member) Engine() *engine.Engine { return m.Job.Engine }
 func (m member) Leave() error {
 	forgetTypes()
 	closeLane()
+	closeTime()
 	return m.Job.Leave()
 }
 

@@ -26,6 +26,10 @@ const (
 	// Protocol says how replicas send: ProtocolParallel (the default) or ProtocolMirror.
 	// Set by the launcher or the user; read by join.
 	Protocol = "BANYAN_PROTOCOL"
+	// Order says who decides what timing decides: OrderFree (the default), nobody, so the program
+	// has to be send-deterministic; or OrderLeader, one replica of each rank. Set by the launcher
+	// or the user; read by join.
+	Order = "BANYAN_ORDER"
 	// Verify says whether replicas compare what they send: "true", or anything else for no.
 	// Default: no. Set by the launcher or the user; read by join.
 	Verify = "BANYAN_VERIFY"
@@ -70,10 +74,13 @@ const (
 	Alone = "BANYAN_ALONE"
 )
 
-// Values of Protocol, Acknowledge, Lane and Transport.
+// Values of Protocol, Order, Acknowledge, Lane and Transport.
 const (
 	ProtocolParallel = "parallel" // each replica sends to one, and keeps copies for the others
 	ProtocolMirror   = "mirror"   // each replica sends to all
+
+	OrderFree   = "free"   // each replica goes by its own timing
+	OrderLeader = "leader" // one replica of each rank decides what timing decides, its siblings follow
 
 	AcknowledgeTogether = "together" // many with one frame
 	AcknowledgeEach     = "each"     // each with a frame of its own, at once, as in the paper
@@ -189,6 +196,6 @@ const (
 // SetByLauncher are the variables that the processes of a job don't inherit from the environment of
 // "banyan run": each has one only if the launcher sets it for this process. It never sets Spares.
 var SetByLauncher = []string{
-	ControlFD, Fault, Replicas, Protocol, Verify, Heal, Elsewhere, Leased, Spares, Incarnations, OutputFDs, Rollback, SnapshotFDs, Cores,
+	ControlFD, Fault, Replicas, Protocol, Order, Verify, Heal, Elsewhere, Leased, Spares, Incarnations, OutputFDs, Rollback, SnapshotFDs, Cores,
 	Transport, Encrypt, Bcast, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin, StatusToken,
 }

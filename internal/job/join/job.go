@@ -166,6 +166,9 @@ func (j *Job) identify() (err error) {
 	if j.scheme.Named() && j.layout.Replicated() {
 		return fmt.Errorf("%s=%s: %w", env.Bcast, env.FormatBcast(j.scheme), env.ErrBcastReplicas)
 	}
+	if j.leader && (j.spares > 0 || os.Getenv(env.Heal) != "") {
+		return env.ErrLeaderHeals
+	}
 	if j.spares > 0 {
 		j.supervisor = newSpareLed(j)
 	}
@@ -204,11 +207,11 @@ func (j *Job) start() error {
 func (j *Job) config() (engine.Config, error) {
 	cfg := engine.Config{
 		Process: process.Config{
-			Self: j.self, Layout: j.layout, Mirror: j.mirror, AckEach: j.ackEach,
+			Self: j.self, Layout: j.layout, Mirror: j.mirror, Leader: j.leader, AckEach: j.ackEach,
 			Period: proto.Time(j.period), Timeout: proto.Time(j.timeout), Witness: j.supervisor.reaps(), Leased: proto.Time(j.leased),
 			Memory: buffersMemory(), Scheme: j.scheme,
 		},
-		HealFailed: j.replacementFailed, Where: check.Here,
+		HealFailed: j.replacementFailed, Unfollowed: j.unfollowed, Where: check.Here,
 	}
 	var err error
 	if cfg.BeforeSend, err = strikes(); err != nil {
@@ -259,6 +262,12 @@ func (j *Job) replacementFailed(err error) {
 		m.Type = control.Unhealable
 	}
 	j.supervisor.replacementFailed(m)
+	j.exit(1)
+}
+
+// unfollowed ends this process, and so the job: it can't do as the replica that it follows.
+func (j *Job) unfollowed(err error) {
+	j.stderr("%v", err)
 	j.exit(1)
 }
 

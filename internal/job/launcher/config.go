@@ -37,6 +37,12 @@ const (
 	ProtocolMirror   = env.ProtocolMirror   // each replica sends to all
 )
 
+// Orders of what timing decides.
+const (
+	OrderFree   = env.OrderFree   // each replica goes by its own timing: the program has to be send-deterministic
+	OrderLeader = env.OrderLeader // one replica of each rank decides, its siblings follow
+)
+
 // Config describes a job. Ranks, Replicas, Program and the streams must be set.
 type Config struct {
 	// Ranks, Program, Args, Env and Dir are those of the first Part.
@@ -52,6 +58,8 @@ type Config struct {
 	Degrees []int
 	// Protocol is one of the Protocol constants. Empty: parallel.
 	Protocol string
+	// Order is one of the Order constants. Empty: free.
+	Order string
 	// Verify has the replicas compare the data that they send.
 	Verify bool
 
@@ -308,7 +316,29 @@ func (p *plan) layOut() error {
 	default:
 		return fmt.Errorf("%q is no protocol; there are parallel and mirror", p.Protocol)
 	}
+	if err := p.checkOrder(); err != nil {
+		return err
+	}
 	return p.checkVerify()
+}
+
+// checkOrder refuses what leader order can't do.
+func (p *plan) checkOrder() error {
+	switch p.Order {
+	case "":
+		p.Order = OrderFree
+	case OrderFree:
+	case OrderLeader:
+		if !p.layout.Replicated() {
+			return errors.New("leader order is for ranks with replicas: one decides, the others follow")
+		}
+		if p.Heal {
+			return env.ErrLeaderHeals
+		}
+	default:
+		return fmt.Errorf("%q is no order; there are %s and %s", p.Order, OrderFree, OrderLeader)
+	}
+	return nil
 }
 
 // checkInproc refuses options that need a process per rank.

@@ -41,6 +41,7 @@ func (p *plan) environment(id proto.Proc, cores int) []string {
 		"PMI_SIZE=" + strconv.Itoa(p.size),
 		env.Entry(env.Replicas, env.FormatReplicas(p.Degrees)),
 		env.Entry(env.Protocol, p.Protocol),
+		env.Entry(env.Order, p.Order),
 		env.Entry(env.Verify, p.Verify),
 		env.Entry(env.Cores, cores),
 		env.Entry(env.Transport, p.Transport),

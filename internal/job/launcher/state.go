@@ -40,7 +40,7 @@ type State struct {
 type Description struct {
 	Parts                             []Part
 	Degrees                           []int
-	Protocol                          string
+	Protocol, Order                   string
 	Verify                            bool
 	Bind                              string
 	Limit                             time.Duration
@@ -118,7 +118,7 @@ func (s *State) Layout() layout.Layout {
 func (j *job) state() *State {
 	s := &State{
 		Job: Description{
-			Degrees: j.Degrees, Protocol: j.Protocol, Verify: j.Verify, Bind: j.Bind, Limit: j.Limit, Transport: j.Transport, Encrypt: j.Encrypt,
+			Degrees: j.Degrees, Protocol: j.Protocol, Order: j.Order, Verify: j.Verify, Bind: j.Bind, Limit: j.Limit, Transport: j.Transport, Encrypt: j.Encrypt,
 			Bcast: j.Bcast, HeartbeatPeriod: j.HeartbeatPeriod, HeartbeatTimeout: j.HeartbeatTimeout, Debug: j.Debug, Heal: j.Heal,
 			PrivateDir: j.PrivateDir, Label: j.Label, AllowSharedHost: j.AllowSharedHost, Places: j.Places,
 		},
@@ -160,7 +160,7 @@ func (d *Description) config(c Config) Config {
 	first := d.Parts[0]
 	c.Ranks, c.Program, c.Args, c.Env, c.Dir = first.Ranks, first.Program, first.Args, first.Env, first.Dir
 	c.More = d.Parts[1:]
-	c.Degrees, c.Protocol, c.Verify, c.Bind, c.Limit = d.Degrees, d.Protocol, d.Verify, d.Bind, d.Limit
+	c.Degrees, c.Protocol, c.Order, c.Verify, c.Bind, c.Limit = d.Degrees, d.Protocol, d.Order, d.Verify, d.Bind, d.Limit
 	c.Transport, c.Encrypt, c.Bcast, c.Debug, c.Heal = d.Transport, d.Encrypt, d.Bcast, d.Debug, d.Heal
 	c.HeartbeatPeriod, c.HeartbeatTimeout = d.HeartbeatPeriod, d.HeartbeatTimeout
 	c.PrivateDir, c.Label, c.AllowSharedHost, c.Places = d.PrivateDir, d.Label, d.AllowSharedHost, slices.Clone(d.Places)

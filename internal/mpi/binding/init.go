@@ -13,7 +13,8 @@ func (p *Process) Init(argc *int32, argv unsafe.Pointer) Code {
 	return p.initialise("MPI_Init", ThreadSingle)
 }
 
-// InitThread is MPI_Init_thread. Every level is provided.
+// InitThread is MPI_Init_thread. Every level is provided, but in leader order, which doesn't order
+// threads, no more than MPI_THREAD_SERIALIZED.
 func (p *Process) InitThread(argc *int32, argv unsafe.Pointer, required int32, provided *int32) Code {
 	switch required {
 	case ThreadSingle, ThreadFunneled, ThreadSerialized, ThreadMultiple:
@@ -23,7 +24,7 @@ func (p *Process) InitThread(argc *int32, argv unsafe.Pointer, required int32, p
 	}
 	code := p.initialise("MPI_Init_thread", required)
 	if provided != nil && code == Success {
-		*provided = required
+		*provided = p.level
 	}
 	return code
 }
@@ -44,6 +45,9 @@ func (p *Process) initialise(function string, level int32) Code {
 	if err := p.openWorld(); err != nil {
 		job.Abort(1, fmt.Sprintf("%s: %v", function, err))
 		return ErrOther
+	}
+	if level == ThreadMultiple && job.Engine().Led() {
+		p.level, level = ThreadSerialized, ThreadSerialized
 	}
 	if level == ThreadMultiple {
 		job.Engine().ManyThreads()

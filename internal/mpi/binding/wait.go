@@ -57,10 +57,13 @@ func (p *Process) waitable(function string, h Request, status *Status) (*request
 
 // isOver makes progress and takes a request's outcome if there is one.
 func (p *Process) isOver(r *request) bool {
+	e := p.job.Engine()
+	if e.Led() {
+		return p.isOverLed(r)
+	}
 	if r.state != active {
 		return true
 	}
-	e := p.job.Engine()
 	if !e.TestUntil(r.over) {
 		return false
 	}

@@ -100,7 +100,12 @@ func (p *Process) allOver(l *list) bool {
 	if l.active == 0 {
 		return true
 	}
-	if e := p.job.Engine(); !e.TestUntil(l.every) {
+	switch e := p.job.Engine(); {
+	case e.Led():
+		if !l.everyLed(e) {
+			return false
+		}
+	case !e.TestUntil(l.every):
 		return e.Disturbed() && p.concludeOver(l)
 	}
 	for _, r := range l.all {

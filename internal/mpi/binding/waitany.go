@@ -15,10 +15,14 @@ func (p *Process) Waitany(count int32, arrayOfRequests *Request, indx *int32, st
 		return Success
 	}
 	i := -1
-	p.job.Engine().WaitUntil(func(done func(engine.Handle) bool) bool {
-		i = l.first(done)
-		return i >= 0
-	})
+	if e := p.job.Engine(); e.Led() {
+		i = l.firstLed(e, true)
+	} else {
+		e.WaitUntil(func(done func(engine.Handle) bool) bool {
+			i = l.first(done)
+			return i >= 0
+		})
+	}
 	return p.reportOne(l, max(i, 0), true, indx, status)
 }
 
@@ -43,7 +47,12 @@ func (p *Process) testAny(function string, count int32, requests *Request, retir
 		status.empty()
 		return Success
 	}
-	i := p.firstOver(l)
+	i := -1
+	if e := p.job.Engine(); e.Led() {
+		i = l.firstLed(e, false)
+	} else {
+		i = p.firstOver(l)
+	}
 	if i < 0 {
 		*flag = 0
 		return Success
@@ -63,7 +72,7 @@ func (p *Process) firstOver(l *list) int {
 
 // reportOne is report for one request of a list.
 func (p *Process) reportOne(l *list, i int, retire bool, indx *int32, status *Status) Code {
-	for l.all[i] == nil { // only if the engine was closed meanwhile
+	for i < len(l.all)-1 && l.all[i] == nil { // only if the engine was closed meanwhile
 		i++
 	}
 	*indx = int32(i)

@@ -47,14 +47,18 @@ func (p *Process) testSome(function string, count int32, requests *Request, reti
 
 // reportSome reports the requests of a list that are over.
 func (p *Process) reportSome(l *list, function string, retire bool, outcount, indices *int32, statuses *Status) Code {
-	p.job.Engine().TestUntil(func(done func(engine.Handle) bool) bool {
-		for i, r := range l.all {
-			if r != nil && !r.over(done) {
-				l.all[i] = nil
+	if e := p.job.Engine(); e.Led() {
+		l.keepOverLed(e)
+	} else {
+		e.TestUntil(func(done func(engine.Handle) bool) bool {
+			for i, r := range l.all {
+				if r != nil && !r.over(done) {
+					l.all[i] = nil
+				}
 			}
-		}
-		return true
-	})
+			return true
+		})
+	}
 	var failed failure
 	n := 0
 	for i, r := range l.all {

@@ -1,5 +1,11 @@
 package order
 
+import (
+	"errors"
+
+	"banyan/internal/varint"
+)
+
 // Kind says what a Message says.
 type Kind uint8
 
@@ -37,6 +43,33 @@ type Message struct {
 	Kind    Kind
 	First   uint64
 	Records [][]byte // Decided, Tail; the machine keeps them
+}
+
+// ErrMessage is what ParseMessage returns for bytes that AppendMessage didn't write.
+var ErrMessage = errors.New("order: no message between replicas")
+
+// AppendMessage appends a message as it travels.
+func AppendMessage(b []byte, m Message) []byte {
+	b = varint.Append(b, uint64(m.Kind), m.First, uint64(len(m.Records)))
+	for _, r := range m.Records {
+		b = varint.AppendBytes(b, r)
+	}
+	return b
+}
+
+// ParseMessage reads a message. Its records are copies.
+func ParseMessage(b []byte) (m Message, err error) {
+	r := varint.Read(b)
+	kind := r.Uint()
+	m.First = r.Uint()
+	for range r.Count() {
+		m.Records = append(m.Records, append([]byte(nil), r.Bytes()...))
+	}
+	if !r.Done() || kind < uint64(Decided) || kind > uint64(Tail) || m.First == 0 {
+		return Message{}, ErrMessage
+	}
+	m.Kind = Kind(kind)
+	return m, nil
 }
 
 // Action asks the driver to send a Message to another replica of the rank.

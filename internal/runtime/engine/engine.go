@@ -64,6 +64,9 @@ type Config struct {
 	// Where says where the program, if it is in Go, makes the present call; "" if that is
 	// unknown. It is called for errors that can't tell otherwise what they are about.
 	Where func() string
+	// Unfollowed is called in a replica that can't do as its leader does (process.OrderError), and
+	// for a program that can't be led. It has to end the process.
+	Unfollowed func(err error)
 	// Rollback, if set, has snapshots taken of a job without replicas (rollback.go).
 	Rollback *Rollback
 	// Lane, if set, is memory by which the C of this process uses the rings (lane.go).
@@ -89,6 +92,7 @@ type Engine struct {
 	closed  bool
 	threads bool // several of the program use the lane
 
+	led       bool        // a replica of this rank decides what timing decides (led.go)
 	disturbed atomic.Bool // a rank is lost, or a communicator was revoked here
 
 	waiting waiting
@@ -120,7 +124,7 @@ func New(cfg Config, tr transport.Transport) *Engine {
 	e.views.more = make(chan struct{})
 	e.beginRollback()
 	e.p = process.New(e.cfg.Process, 0, tr, host{e})
-	e.done = e.p.Done
+	e.done, e.led = e.p.Done, e.p.Led()
 	if v := e.p.View(); v != nil {
 		e.views.list = append(e.views.list, v)
 	}

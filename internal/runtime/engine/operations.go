@@ -189,6 +189,10 @@ func (e *Engine) Disturbed() bool { return e.disturbed.Load() }
 // operation.
 func (e *Engine) Test(h Handle) (s Status, done bool, err error) {
 	e.lock()
+	if e.led {
+		defer e.unlock()
+		return e.testLed(h)
+	}
 	if !e.p.Done(h) {
 		e.try()
 	}
@@ -207,6 +211,9 @@ func (e *Engine) WaitAny(hs []Handle) (int, Status, error) {
 	}
 	e.lock()
 	defer e.unlock()
+	if e.led {
+		return e.anyLed(hs, true)
+	}
 	found := -1
 	e.until(func() bool {
 		found = e.firstDone(hs)
@@ -224,6 +231,9 @@ func (e *Engine) WaitAny(hs []Handle) (int, Status, error) {
 func (e *Engine) TestAny(hs []Handle) (int, Status, error) {
 	e.lock()
 	defer e.unlock()
+	if e.led {
+		return e.anyLed(hs, false)
+	}
 	found := e.firstDone(hs)
 	if found < 0 {
 		e.try()
@@ -249,7 +259,14 @@ func (e *Engine) firstDone(hs []Handle) int {
 func (e *Engine) TestAll(hs []Handle) bool {
 	e.lock()
 	defer e.unlock()
+	if e.led {
+		return e.answer(process.AskEnded, false, func() uint64 { return truth(e.allDone(hs)) }) != 0
+	}
 	e.try()
+	return e.allDone(hs)
+}
+
+func (e *Engine) allDone(hs []Handle) bool {
 	for _, h := range hs {
 		if !e.p.Done(h) {
 			return false
@@ -262,6 +279,10 @@ func (e *Engine) TestAll(hs []Handle) bool {
 func (e *Engine) Probe(context uint64, src proto.Rank, tag int32) (Status, bool, error) {
 	e.lock()
 	defer e.unlock()
+	if e.led {
+		_, s, ok, err := e.probeLed(context, src, tag, false, false)
+		return s, ok, err
+	}
 	s, ok, err := e.p.Probe(context, src, tag)
 	if !ok && err == nil {
 		e.try()
@@ -275,6 +296,13 @@ func (e *Engine) ProbeWait(context uint64, src proto.Rank, tag int32) (s Status,
 	e.lock()
 	defer e.unlock()
 	ok := false
+	if e.led {
+		_, s, ok, err = e.probeLed(context, src, tag, true, false)
+		if !ok && err == nil {
+			err = process.ErrClosed
+		}
+		return s, err
+	}
 	e.probing(context, src, tag, func() bool {
 		s, ok, err = e.p.Probe(context, src, tag)
 		return ok || err != nil
@@ -289,6 +317,9 @@ func (e *Engine) ProbeWait(context uint64, src proto.Rank, tag int32) (s Status,
 func (e *Engine) Cancel(h Handle) bool {
 	e.lock()
 	defer e.unlock()
+	if e.led {
+		return e.cancelLed(h)
+	}
 	return e.p.Cancel(h)
 }
 

@@ -32,6 +32,9 @@ func (e *Engine) SendSynchronousWait(context uint64, dst proto.Rank, tag int32, 
 func (e *Engine) MatchedProbe(context uint64, src proto.Rank, tag int32) (message Handle, s Status, ok bool, err error) {
 	e.lock()
 	defer e.unlock()
+	if e.led {
+		return e.probeLed(context, src, tag, false, true)
+	}
 	message, s, ok, err = e.p.MatchedProbe(context, src, tag)
 	if !ok && err == nil {
 		e.try()
@@ -45,6 +48,13 @@ func (e *Engine) MatchedProbeWait(context uint64, src proto.Rank, tag int32) (me
 	e.lock()
 	defer e.unlock()
 	ok := false
+	if e.led {
+		message, s, ok, err = e.probeLed(context, src, tag, true, true)
+		if !ok && err == nil {
+			err = process.ErrClosed
+		}
+		return message, s, err
+	}
 	e.probing(context, src, tag, func() bool {
 		message, s, ok, err = e.p.MatchedProbe(context, src, tag)
 		return ok || err != nil

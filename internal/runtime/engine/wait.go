@@ -136,6 +136,9 @@ func (e *Engine) alongside() {
 func (e *Engine) joins() {
 	if e.waiting.waiters() > 0 {
 		e.p.Concurrent()
+		if e.led {
+			e.unfollowed(errThreads)
+		}
 	}
 }
 

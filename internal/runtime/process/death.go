@@ -7,6 +7,7 @@ import (
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
 	"banyan/internal/proto/membership"
+	"banyan/internal/proto/order"
 )
 
 // Evidence says that a process has certainly died, in its incarnations up to this one.
@@ -73,6 +74,7 @@ func (p *Process) departed(q proto.Proc) {
 	}
 	p.replica.Left(q, &p.replicaOut)
 	p.runReplica()
+	p.orderGone(q, (*order.Machine).Left)
 	if p.verifying != nil {
 		p.verifyGone(q)
 	}
@@ -122,6 +124,7 @@ func (p *Process) died(r detector.Report) {
 
 	p.replica.Dead(q, r.Incarnation, &p.replicaOut)
 	p.runReplica()
+	p.orderGone(q, (*order.Machine).Dead)
 	if p.verifying != nil {
 		p.verifyGone(q)
 	}
@@ -235,7 +238,7 @@ func (p *Process) fail(h Handle, r *request, err error) {
 			return
 		}
 	case r.kind == receiving:
-		p.match.Cancel(r.posted)
+		p.unpost(h, r)
 	case r.kind == sending:
 		if m := p.sends.messages.get(r.message); m != nil && r.message != (Handle{}) {
 			if m.transfers > 0 {

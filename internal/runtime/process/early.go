@@ -52,7 +52,7 @@ func (p *Process) awaitedByName(h *wire.Header) bool {
 // Concurrent says that several threads of the program wait at the same time.
 func (p *Process) Concurrent() {
 	if !p.concurrent {
-		p.concurrent = true
+		p.concurrent, p.special = true, true
 		p.deliverAwaited()
 	}
 }

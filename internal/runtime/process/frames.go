@@ -103,6 +103,8 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 		if p.cfg.Marker != nil {
 			p.cfg.Marker(p.cfg.Layout.Rank(from), h.Marker().Snapshot)
 		}
+	case wire.KindOrder:
+		p.orderArrived(from, payload)
 	case wire.KindNudge:
 		p.Changes++ // the waiter that it is for may be another thread than the one that polls
 	}

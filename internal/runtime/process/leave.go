@@ -26,6 +26,7 @@ func (p *Process) Finish() {
 		p.replica.Through(&p.replicaOut)
 		p.runReplica()
 	}
+	p.endOrder()
 	p.receives.arrivals.each(func(_ Handle, a *arrival) {
 		if a.offered && a.request == (Handle{}) {
 			if !a.taken {
@@ -43,7 +44,7 @@ func (p *Process) Flushed() bool {
 	// Where a rank is lost, replicas of another may have left the program at different places,
 	// so some of what is retained is never asked for. A process that still needs any of it
 	// hasn't finished, and is served until all have.
-	if !p.replica.Idle() && len(p.lifecycle.lost) == 0 || len(p.sends.throttled) > 0 || p.condemned() {
+	if !p.replica.Idle() && len(p.lifecycle.lost) == 0 || len(p.sends.throttled) > 0 || p.condemned() || !p.sentAll() {
 		return false
 	}
 	for _, c := range p.contexts.active {

@@ -23,6 +23,7 @@
 //     of dead replicas;
 //   - lifecycle (leave.go): how this process ends;
 //   - through (through.go): waits for a rank that has finished;
+//   - leader order (order.go, decisions.go, held.go, outbox.go): what timing decides;
 //   - tolerance (failures.go, tolerance.go, agreements.go, revoked.go): what programs do that
 //     handle failures themselves;
 //   - requests (request.go, composite.go, waits.go), in which the program waits;
@@ -105,6 +106,9 @@ type Config struct {
 	Layout layout.Layout
 	// Mirror makes all replicas of a sender send to all replicas of the receiver.
 	Mirror bool
+	// Leader has one replica of each rank decide what timing decides, for programs that aren't
+	// send-deterministic (order.go).
+	Leader bool
 	// Period and Timeout are the detector's η and δ in nanoseconds.
 	Period, Timeout proto.Time
 	// Witness says that a launcher sees every death and tells all processes.
@@ -190,6 +194,9 @@ type Process struct {
 	composites composites
 	graduals   graduals
 	concurrent bool          // several threads of the program have waited at the same time
+	special    bool          // receives take the long way: concurrent, or in leader order
+	watched    bool          // somebody is told which message a receive takes: with mirror, or in leader order
+	order      *ordered      // nil: nobody decides what timing decides
 	perturb    *perturbation // nil: the timing is left alone
 	verifying  *verifying    // nil: what replicas send isn't compared
 
@@ -239,6 +246,8 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 			p.healing.replay = newReplay()
 		}
 	}
+	p.watched = cfg.Mirror
+	p.beginOrder()
 	p.begin(now)
 	return p
 }
@@ -266,6 +275,9 @@ func (p *Process) Deadline() proto.Time {
 	if p.perturb != nil {
 		d = min(d, p.perturb.deadline())
 	}
+	if p.order != nil {
+		d = min(d, p.order.deadline())
+	}
 	return d
 }
 
@@ -282,6 +294,9 @@ func (p *Process) Tick() {
 	p.expireBroken()
 	if p.perturb != nil {
 		p.releaseLate()
+	}
+	if p.order != nil && p.now >= p.order.deadline() {
+		p.tellDecisions()
 	}
 	if p.now >= p.through.next {
 		p.lookAtWaits()

@@ -60,23 +60,60 @@ type arrival struct {
 func (p *Process) Receive(context uint64, src proto.Rank, tag int32, buffer []byte) Handle {
 	h, r := p.newRequest(receiving)
 	r.buffer, r.context, r.peer, r.tag = buffer, context, src, tag
-	token, ok := p.match.Post(match.Envelope{Context: context, Src: src, Tag: tag}, h.index)
-	if ok {
-		ah, a := p.receives.arrivals.at(token)
-		p.accept(h, r, ah, a)
+	e := match.Envelope{Context: context, Src: src, Tag: tag}
+	if p.special {
+		p.receiveSpecially(h, r, e)
 		return h
 	}
-	r.posted = token
-	if err := p.receiveError(context, src); err != nil {
-		if src == proto.AnyRank && p.mayWarn(r) {
-			p.warn(p.contexts.find(context), r)
-			return h
+	if token, ok := p.match.Post(e, h.index); ok {
+		ah, a := p.receives.arrivals.at(token)
+		p.accept(h, r, ah, a)
+	} else {
+		p.await(h, r, token)
+	}
+	return h
+}
+
+// await notes that a receive waits for a message, unless none can come.
+func (p *Process) await(h Handle, r *request, posted uint32) {
+	r.posted = posted
+	if err := p.receiveError(r.context, r.peer); err != nil {
+		if r.peer == proto.AnyRank && p.mayWarn(r) {
+			p.warn(p.contexts.find(r.context), r)
+			return
 		}
 		p.match.Cancel(r.posted)
 		p.complete(h, r, err)
 	}
+}
+
+// receiveSpecially is Receive in a program of several threads, and in leader order.
+func (p *Process) receiveSpecially(h Handle, r *request, e match.Envelope) {
+	if p.order == nil || !p.heldBack(h, r, &e) {
+		p.post(h, r, e)
+	}
 	p.deliverAwaited()
-	return h
+}
+
+// post brings a receive to matching.
+func (p *Process) post(h Handle, r *request, e match.Envelope) {
+	token, ok := p.match.Post(e, h.index)
+	if !ok {
+		p.await(h, r, token)
+		return
+	}
+	ah, a := p.receives.arrivals.at(token)
+	p.accept(h, r, ah, a)
+}
+
+// took notes which message a receive has taken, of which so many bytes had come with it.
+func (p *Process) took(r *request, e match.Envelope, came int, offered bool) {
+	if r.number != 0 {
+		p.decideMatch(r, e)
+	}
+	if p.cfg.Mirror && !offered {
+		p.noteTaken(e.Src, came)
+	}
 }
 
 // Probe looks for a message that has arrived and fits, without taking it. The error says why
@@ -138,6 +175,9 @@ func (a *arrival) status() Status {
 
 // accept brings an arrival and the receive that matched it together.
 func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
+	if p.watched {
+		p.took(r, a.envelope, len(a.body), a.offered)
+	}
 	r.status = a.status()
 	r.stamp, a.stamp = a.stamp, r.stamp
 	p.matched(a)
@@ -163,9 +203,6 @@ func (p *Process) accept(h Handle, r *request, ah Handle, a *arrival) {
 		p.fillLogged(h, r, a.body, a.total)
 	} else {
 		p.fill(h, r, a.body)
-	}
-	if p.cfg.Mirror {
-		p.noteTaken(a.envelope.Src, len(a.body))
 	}
 	p.dropArrival(ah, a)
 }
@@ -287,8 +324,8 @@ func (p *Process) deliver(from proto.Proc, h *wire.Header, f *payload) {
 		rh, r := p.requests.at(token)
 		r.status, r.stamp = Status{Source: e.Src, Tag: e.Tag, Bytes: len(body)}, append(r.stamp[:0], stamp...)
 		p.fill(rh, r, body)
-		if p.cfg.Mirror {
-			p.noteTaken(e.Src, len(body))
+		if p.watched {
+			p.took(r, e, len(body), false)
 		}
 		return
 	}
@@ -321,6 +358,9 @@ func (p *Process) sendSelf(e match.Envelope, data []byte, synchronous bool) Hand
 		rh, r := p.requests.at(token)
 		r.status = Status{Source: e.Src, Tag: e.Tag, Bytes: len(data)}
 		p.fill(rh, r, data)
+		if r.number != 0 {
+			p.decideMatch(r, e)
+		}
 		return Handle{}
 	}
 	_, a := p.keep(e, uint64(len(data)))

@@ -66,6 +66,7 @@ type request struct {
 	// receive goes on (failures.go).
 	pending bool
 	aged    bool // it waits for long (through.go)
+	held    bool // receiving, in leader order: it isn't with matching yet (held.go)
 	asked   bool // broadcasting: its root was asked
 	err     error
 	status  Status
@@ -80,7 +81,7 @@ type request struct {
 	arrival Handle     // receiving, rendezvous: what it is bound to
 	stamp   []byte     // receiving, with replicas: the message's; its memory stays with the entry
 
-	number   uint64 // broadcasting
+	number   uint64 // broadcasting; receiving, in leader order: until it is decided what it takes
 	shape    Shape  // broadcasting
 	coloured bool   // broadcasting: the data is here (or was here)
 
@@ -155,7 +156,7 @@ func (p *Process) Withdraw(h Handle) (s Status, came, ok bool) {
 	case r.arrival != Handle{}:
 		return Status{}, false, false
 	}
-	p.match.Cancel(r.posted)
+	p.unpost(h, r)
 	r.buffer = nil
 	p.requests.put(h)
 	*p.unended--
@@ -168,7 +169,7 @@ func (p *Process) Cancel(h Handle) bool {
 	if r == nil || r.done && !r.pending || r.kind != receiving || r.arrival != (Handle{}) {
 		return false
 	}
-	p.match.Cancel(r.posted)
+	p.unpost(h, r)
 	r.resume()
 	p.complete(h, r, ErrCancelled)
 	return true

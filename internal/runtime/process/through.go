@@ -165,6 +165,7 @@ func (p *Process) lookAtWaits() {
 		what.aged = true
 	}
 	p.endForlorn()
+	p.endUnfollowed()
 	if waits {
 		t.next = p.now + p.cfg.patience()
 	}
@@ -245,7 +246,7 @@ func (p *Process) throughFor(a ask) bool {
 		c := p.contexts.find(a.Context)
 		return c == nil || c.stream == nil || c.stream.Started() < a.Number
 	}
-	return p.replica.Alive(a.from) && !p.replica.Keeps(a.from)
+	return p.replica.Alive(a.from) && !p.replica.Keeps(a.from) && p.sentAll()
 }
 
 // throughArrived takes an answer.
@@ -306,7 +307,7 @@ func (p *Process) forlorn(context uint64, src proto.Rank) bool {
 
 // isForlorn is forlorn for a request.
 func (p *Process) isForlorn(r *request) bool {
-	return !r.done && r.kind == receiving && r.arrival == Handle{} && p.forlorn(r.context, r.peer)
+	return !r.done && r.kind == receiving && r.arrival == Handle{} && !r.held && p.forlorn(r.context, r.peer)
 }
 
 // endForlorn ends the forlorn receives of collectives. Contexts with odd numbers are those of

@@ -122,6 +122,9 @@ const (
 	// KindRevocation carries one of internal/proto/revocation; see Revocation.
 	KindRevocation
 
+	// KindOrder carries a message of internal/proto/order to another replica of the sender's rank.
+	KindOrder
+
 	kindEnd
 )
 
@@ -170,6 +173,7 @@ var kinds = [kindEnd]payloadShape{
 	KindMarker:           {"marker", 0},
 	KindAgreement:        {"agreement", anyBytes},
 	KindRevocation:       {"revocation", 0},
+	KindOrder:            {"order", anyBytes},
 }
 
 // Valid tells whether k is a kind that may be on the wire.

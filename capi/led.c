@@ -1,0 +1,3 @@
+#include "native.h"
+
+int banyan_led;

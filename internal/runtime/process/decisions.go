@@ -1,0 +1,177 @@
+package process
+
+import (
+	"fmt"
+
+	"banyan/internal/proto"
+	"banyan/internal/varint"
+)
+
+// Question is what a call asks of timing, in leader order.
+type Question uint8
+
+// Questions, and what their answers say.
+const (
+	AskEnded  Question = iota + 1 // which requests have ended; 0: none of those asked for
+	AskProbe                      // which message is here (FoundMessage); 0: none
+	AskTime                       // a time
+	AskCancel                     // whether a receive is cancelled
+
+	theEnd // there are no questions any more
+)
+
+func (q Question) String() string {
+	switch q {
+	case AskEnded:
+		return "asks which requests have ended"
+	case AskProbe:
+		return "probes for a message"
+	case AskTime:
+		return "asks for the time"
+	case AskCancel:
+		return "cancels a receive"
+	}
+	return fmt.Sprintf("asks question %d", uint8(q))
+}
+
+// matched says what message a receive takes: the next of its source with the tag.
+type matched struct {
+	src proto.Rank
+	tag int32
+}
+
+// FoundMessage is the answer to AskProbe: a message of a source, with a tag.
+func FoundMessage(src proto.Rank, tag int32) uint64 {
+	return 1<<63 | uint64(uint32(src))<<31 | uint64(uint32(tag))&(1<<31-1)
+}
+
+// MessageFound reads what FoundMessage wrote.
+func MessageFound(word uint64) (src proto.Rank, tag int32) {
+	return proto.Rank(word << 1 >> 32), int32(word & (1<<31 - 1))
+}
+
+// decisionsLimit is how many bytes of decisions wait at most until siblings are told.
+const decisionsLimit = 4 << 10
+
+// The codes of decisions. A Question is the code of its answer, which follows.
+const (
+	codeMatch   = 0      // number, source and tag follow
+	codeNothing = 1 << 3 // and a Question: how many answers in a row were 0 follows
+)
+
+// decisions are collected by a leader.
+type decisions struct {
+	bytes   []byte
+	nothing uint64 // the last answers were 0, so many
+	asked   Question
+}
+
+func (d *decisions) empty() bool { return len(d.bytes) == 0 && d.nothing == 0 }
+func (d *decisions) size() int   { return len(d.bytes) }
+
+// answer adds an answer.
+func (d *decisions) answer(q Question, word uint64) {
+	if word != 0 || q != d.asked {
+		d.endNothing()
+	}
+	if word == 0 {
+		d.asked = q
+		d.nothing++
+		return
+	}
+	d.bytes = varint.Append(d.bytes, uint64(q), word)
+}
+
+func (d *decisions) endNothing() {
+	if d.nothing > 0 {
+		d.bytes = varint.Append(d.bytes, codeNothing|uint64(d.asked), d.nothing)
+		d.nothing = 0
+	}
+}
+
+// match adds what message a receive takes.
+func (d *decisions) match(number uint64, m matched) {
+	d.bytes = varint.Append(d.bytes, codeMatch, number, uint64(uint32(m.src)), uint64(uint32(m.tag)))
+}
+
+// end adds that there are no questions any more.
+func (d *decisions) end() {
+	d.endNothing()
+	d.bytes = varint.Append(d.bytes, uint64(theEnd))
+}
+
+// take gives all and begins anew.
+func (d *decisions) take() []byte {
+	d.endNothing()
+	record := append([]byte(nil), d.bytes...)
+	d.bytes = d.bytes[:0]
+	return record
+}
+
+// readDecisions adds the answers of a record to those before, and visits the matches. What decisions
+// can't have written ends it.
+func readDecisions(record []byte, s *answers, visit func(number uint64, m matched)) {
+	r := varint.Read(record)
+	for !r.Done() && !r.Failed() {
+		switch code := r.Uint(); {
+		case code == codeMatch:
+			number, src, tag := r.Uint(), r.Uint(), r.Uint()
+			if !r.Failed() {
+				visit(number, matched{proto.Rank(int32(src)), int32(uint32(tag))})
+			}
+		case code == uint64(theEnd):
+			s.add(theEnd, 0, 1)
+			s.ends = true
+		case code < uint64(theEnd):
+			if word := r.Uint(); !r.Failed() {
+				s.add(Question(code), word, 1)
+			}
+		case code > codeNothing && code < codeNothing|uint64(theEnd):
+			if n := r.Uint(); !r.Failed() && n > 0 {
+				s.add(Question(code&^codeNothing), 0, n)
+			}
+		default:
+			r.Fail()
+		}
+	}
+}
+
+// answers are those that a program gets which follows a leader.
+type answers struct {
+	lines []line
+	begin int  // the lines before are over
+	ends  bool // theEnd is, or was, among them
+}
+
+// line is an answer that is given so many times.
+type line struct {
+	asked Question
+	word  uint64
+	times uint64
+}
+
+func (s *answers) empty() bool { return s.begin == len(s.lines) }
+
+// atEnd says that nothing follows but the end.
+func (s *answers) atEnd() bool { return s.empty() || s.lines[s.begin].asked == theEnd }
+
+func (s *answers) add(q Question, word, times uint64) {
+	if s.begin > 0 && s.begin >= len(s.lines)/2 {
+		s.lines = s.lines[:copy(s.lines, s.lines[s.begin:])]
+		s.begin = 0
+	}
+	s.lines = append(s.lines, line{q, word, times})
+}
+
+// next takes the next answer if the question fits. If it doesn't, the question that was asked is
+// told, and stays.
+func (s *answers) next(q Question) (asked Question, word uint64) {
+	l := &s.lines[s.begin]
+	if l.asked != q {
+		return l.asked, 0
+	}
+	if l.times--; l.times == 0 {
+		s.begin++
+	}
+	return q, l.word
+}

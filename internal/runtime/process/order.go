@@ -1,0 +1,250 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"banyan/internal/proto"
+	"banyan/internal/proto/match"
+	"banyan/internal/proto/order"
+	"banyan/internal/runtime/wire"
+)
+
+// In leader order one replica of each rank, the leader, decides what timing decides, and its
+// siblings follow (package order). This file is the driver of that machine. What is decided:
+//
+//   - which message a receive takes that names no source (held.go), or no tag, if the program has
+//     received from any source before;
+//   - what a call says that asks how far things are: a test, a wait for any of several requests, a
+//     probe, a cancellation, MPI_Wtime. These are Questions. All replicas ask the same ones in the
+//     same order, so an answer needs no name.
+//
+// A leader collects decisions (decisions.go) and tells its siblings soon: at once if one isn't
+// nothing ("none has ended"), of which a program that tests in a loop gets millions. What the
+// process sends waits until all replicas know what it may depend on (outbox.go).
+//
+// # Limits
+//
+// The program communicates from one thread at a time. Nothing is healed. A receive that names its
+// source and its tag, that the leader has cancelled and whose message has come here, ends this
+// process. What a process prints doesn't wait.
+
+// ordered is a process's part in leader order.
+type ordered struct {
+	m      *order.Machine
+	out    order.Actions
+	wire   []byte // for frames; reused
+	outbox *outbox
+	led    bool // this replica leads, or has led
+
+	made decisions  // that the machine doesn't know yet; of a leader
+	due  proto.Time // when they are told
+
+	script  answers            // those that the program hasn't come to
+	matches map[uint64]matched // by number of the receive, what those take that haven't been posted
+	held    []heldReceive      // in their order
+	posted  uint64             // how many receives got numbers
+	through bool               // the leader's program has come to its end
+}
+
+// OrderError says that a replica doesn't do what the one did that it follows.
+type OrderError struct {
+	Rank  proto.Rank
+	What  string // what it does
+	Where string // where in the program; "" if unknown
+}
+
+func (e *OrderError) Error() string {
+	where := ""
+	if e.Where != "" {
+		where = " (called at " + e.Where + ")"
+	}
+	return fmt.Sprintf("a replica of %v %s%s: the program depends on something that leader order doesn't decide, such as a clock other than MPI_Wtime, a random number, an address, a file that changes, or several threads", e.Rank, e.What, where)
+}
+
+// beginOrder takes this process into leader order, if the job has that and the rank is replicated.
+func (p *Process) beginOrder() {
+	degree := p.cfg.Layout.Degree(p.rank)
+	if !p.cfg.Leader || degree < 2 {
+		return
+	}
+	p.order = &ordered{
+		m:       order.New(order.Config{Degree: degree, Self: p.cfg.Layout.Replica(p.cfg.Self)}),
+		matches: map[uint64]matched{}, due: proto.Never,
+	}
+	p.order.led = p.order.m.Leads()
+	p.order.outbox = &outbox{Net: p.net, p: p, queued: make([]int, p.cfg.Layout.Procs())}
+	p.net = p.order.outbox
+	p.special, p.watched = true, true
+}
+
+func (o *ordered) deadline() proto.Time { return o.due }
+
+// Led tells whether a replica of this rank decides what timing decides.
+func (p *Process) Led() bool { return p.order != nil }
+
+// Decides tells whether this replica makes the next decision, unless it HasAnswer.
+func (p *Process) Decides() bool { return p.order.m.Leads() }
+
+// HasAnswer tells whether the next Question has been answered.
+func (p *Process) HasAnswer() bool { return !p.order.script.empty() }
+
+// NextAnswer is the answer to the next Question. The error is an OrderError: another question was
+// asked where that was decided, or none.
+func (p *Process) NextAnswer(q Question) (word uint64, err error) {
+	asked, word := p.order.script.next(q)
+	switch {
+	case asked == q:
+		return word, nil
+	case asked == theEnd:
+		return 0, p.orderError(fmt.Sprintf("%v, where the one that it follows has come to its end", q))
+	}
+	return 0, p.orderError(fmt.Sprintf("%v, where the one that it follows %v", q, asked))
+}
+
+func (p *Process) orderError(what string) error { return &OrderError{Rank: p.rank, What: what} }
+
+// Answer decides what the answer to a Question is.
+func (p *Process) Answer(q Question, word uint64) {
+	if o := p.order; o.m.Leads() {
+		o.made.answer(q, word)
+		p.tellSoon(word != 0)
+	}
+}
+
+// decideMatch decides which message a receive takes.
+func (p *Process) decideMatch(r *request, e match.Envelope) {
+	if o := p.order; o.m.Leads() {
+		o.made.match(r.number, matched{e.Src, e.Tag})
+		p.tellSoon(true)
+	}
+	r.number = 0
+}
+
+// tellAfter is how long siblings may not hear of decisions that are nothing.
+const tellAfter = proto.Time(100e3) // 100 µs
+
+// tellSoon has siblings told what was decided, or does so at once.
+func (p *Process) tellSoon(atOnce bool) {
+	switch o := p.order; {
+	case atOnce || o.made.size() > decisionsLimit:
+		p.tellDecisions()
+	case o.due == proto.Never:
+		o.due = p.now + tellAfter
+	}
+}
+
+// tellDecisions tells the siblings what has been decided.
+func (p *Process) tellDecisions() {
+	o := p.order
+	o.due = proto.Never
+	if !o.m.Leads() || o.made.empty() {
+		return
+	}
+	o.m.Decide(o.made.take())
+	o.m.Flush(&o.out)
+	p.runOrder()
+}
+
+// runOrder carries out what the machine asked for.
+func (p *Process) runOrder() {
+	o := p.order
+	for i := range o.out {
+		a := &o.out[i]
+		o.wire = order.AppendMessage(o.wire[:0], a.Message)
+		p.send(p.cfg.Layout.Proc(p.rank, a.To), p.nextHeader(wire.KindOrder), o.wire, 0)
+		a.Message = order.Message{}
+	}
+	o.out = o.out[:0]
+	if o.m.Leads() && !o.led {
+		o.led = true
+		p.releaseHeld()
+		if p.lifecycle.finishing {
+			p.endOrder()
+		}
+		p.Changes++
+	}
+	o.outbox.release()
+}
+
+// orderArrived takes a message of another replica of this rank.
+func (p *Process) orderArrived(from proto.Proc, payload []byte) {
+	o := p.order
+	if o == nil || p.cfg.Layout.Rank(from) != p.rank {
+		return
+	}
+	msg, err := order.ParseMessage(payload)
+	if err != nil {
+		return
+	}
+	learnt := o.m.Arrived(p.cfg.Layout.Replica(from), msg, &o.out)
+	for _, record := range learnt {
+		o.learn(record)
+	}
+	if len(learnt) > 0 {
+		p.releaseHeld()
+		p.Changes++
+	}
+	p.runOrder()
+	if o.led && !o.m.Leads() {
+		p.fence(from) // it leads, since it holds this replica for dead
+	}
+}
+
+// learn takes decisions of the leader.
+func (o *ordered) learn(record []byte) {
+	readDecisions(record, &o.script, func(number uint64, m matched) {
+		for i := range o.held {
+			if w := &o.held[i]; w.number == number {
+				w.decide(m)
+				return
+			}
+		}
+		o.matches[number] = m
+	})
+	o.through = o.script.ends
+}
+
+// orderGone tells the machine that a replica is dead or has left.
+func (p *Process) orderGone(q proto.Proc, gone func(m *order.Machine, replica int, out *order.Actions)) {
+	if o := p.order; o != nil && p.cfg.Layout.Rank(q) == p.rank {
+		gone(o.m, p.cfg.Layout.Replica(q), &o.out)
+		p.runOrder()
+	}
+}
+
+// endOrder tells the siblings that the program has come to its end.
+func (p *Process) endOrder() {
+	if o := p.order; o != nil && o.m.Leads() && !o.through {
+		o.through = true
+		o.made.end()
+		p.tellDecisions()
+	}
+}
+
+// endUnfollowed ends receives that wait for decisions which nobody makes any more: the leader has
+// come to its end, and this program to the end of what was decided.
+func (p *Process) endUnfollowed() {
+	o := p.order
+	if o == nil || !o.through || p.lifecycle.finishing || !o.script.atEnd() {
+		return
+	}
+	for _, w := range slices.Clone(o.held) {
+		if r := p.requests.get(w.h); r != nil && r.aged {
+			p.fail(w.h, r, p.orderError("waits for a message, where the one that it follows has come to its end"))
+		}
+	}
+}
+
+// CancelDecided cancels a receive, or doesn't, as was decided.
+func (p *Process) CancelDecided(h Handle, cancelled bool) error {
+	r := p.requests.get(h)
+	if !cancelled || r == nil || r.done && errors.Is(r.err, ErrCancelled) {
+		return nil
+	}
+	if !p.Cancel(h) {
+		return p.orderError("can't cancel a receive that the one that it follows has cancelled: its message has come")
+	}
+	return nil
+}
