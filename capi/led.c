@@ -1,3 +1,3 @@
-#include "native.h"
+#include "led.h"
 
 int banyan_led;

@@ -3,7 +3,7 @@ package main
 // MPI_Wtime in leader order: all replicas of a rank are told the same time.
 
 /*
-#include "native.h"
+#include "led.h"
 */
 import "C"
 

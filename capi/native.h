@@ -4,25 +4,12 @@
 #define BANYAN_NATIVE_H
 
 #include <stdint.h>
-#include <time.h>
 
 #include "banyan.h"
 #include "commons.h"
 #include "lane.h"
+#include "led.h"
 #include "typesize.h"
-
-static inline double banyan_clock(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-// banyan_led says that a replica of this rank decides what the time is. banyan_time, Go's, tells.
-#pragma GCC visibility push(hidden)
-extern int banyan_led;
-double banyan_time(void);
-#pragma GCC visibility pop
 
 static inline double native_Wtime(void)
 {
