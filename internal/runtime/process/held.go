@@ -102,5 +102,5 @@ func (p *Process) unpost(h Handle, r *request) {
 
 // HoldsBack tells whether a receive waits to be posted that could take such a message.
 func (p *Process) HoldsBack(context uint64, src proto.Rank, tag int32) bool {
-	return overlapsAny(p.order.held, match.Envelope{Context: context, Src: src, Tag: tag})
+	return p.order != nil && overlapsAny(p.order.held, match.Envelope{Context: context, Src: src, Tag: tag})
 }

@@ -85,10 +85,10 @@ func (o *ordered) deadline() proto.Time { return o.due }
 func (p *Process) Led() bool { return p.order != nil }
 
 // Decides tells whether this replica makes the next decision, unless it HasAnswer.
-func (p *Process) Decides() bool { return p.order.m.Leads() }
+func (p *Process) Decides() bool { return p.order == nil || p.order.m.Leads() }
 
 // HasAnswer tells whether the next Question has been answered.
-func (p *Process) HasAnswer() bool { return !p.order.script.empty() }
+func (p *Process) HasAnswer() bool { return p.order != nil && !p.order.script.empty() }
 
 // NextAnswer is the answer to the next Question. The error is an OrderError: another question was
 // asked where that was decided, or none.
@@ -107,7 +107,7 @@ func (p *Process) orderError(what string) error { return &OrderError{Rank: p.ran
 
 // Answer decides what the answer to a Question is.
 func (p *Process) Answer(q Question, word uint64) {
-	if o := p.order; o.m.Leads() {
+	if o := p.order; o != nil && o.m.Leads() {
 		o.made.answer(q, word)
 		p.tellSoon(word != 0)
 	}
