@@ -42,6 +42,9 @@
 // send-deterministic. Receiving from AnySource is fine as long as later messages don't depend on
 // which message came first. Clocks, random numbers without a fixed seed, map iteration and several
 // goroutines that send over one communicator are the usual traps. "banyan check" finds them.
+// Programs
+// that can't be so run with "--order leader": one replica of each rank decides what timing decides,
+// what Comm.Wtime says too, and the others follow.
 //
 // With "--heal" a dead replica is replaced while the program runs, if the program has safe points:
 // see Register and docs/guide/replication.md.

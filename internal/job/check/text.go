@@ -74,7 +74,7 @@ func (d *Difference) String() string {
 		default:
 			fmt.Fprintf(&s, "  not because of a receive: the %d before the call brought messages of the same sources and tags, in the same order.\n", d.Before)
 		}
-		s.WriteString("  Look for a clock, a random seed, a process id, an address, the order of a map, a file, or what Test and Iprobe said")
+		s.WriteString("  Look for a clock, a random seed, a process id, an address, the order of a map, a file, or what Test and Iprobe said;\n  of these, --order leader makes MPI_Wtime, Test and Iprobe the same at all replicas")
 		return s.String()
 	}
 	a, b := d.Cause.Receives[0], d.Cause.Receives[1]
@@ -94,6 +94,7 @@ func (d *Difference) String() string {
 	} else {
 		fmt.Fprintf(&s, "  %d of the %d receives before the call brought different messages; that was the last", d.Differed, d.Before)
 	}
+	s.WriteString("\n  run it with --order leader as it is, or mend it: with that one replica of each rank decides what timing decides")
 	if d.Differs[0] == "function" || d.Differs[0] == "number of calls" {
 		s.WriteString("\n  or because of how often Test or Iprobe found nothing, a clock, or the like: one replica makes a call that the other doesn't")
 	}

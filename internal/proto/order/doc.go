@@ -47,8 +47,8 @@
 //
 // # Limits
 //
-// No job uses this yet: there is no banyan run --order, and nothing below the machine carries
-// out its decisions. The tests' world takes it as given that what has left a process reaches all
+// internal/runtime/process/order.go is the driver (banyan run --order leader). It heals nothing
+// yet. The tests' world takes it as given that what has left a process reaches all
 // replicas of its receiver, as package replica sees to. Threads aren't ordered. While a
 // replacement takes over its donor's state, the rank sends nothing that depends on new
 // decisions.

@@ -33,7 +33,7 @@ func (e *Engine) Led() bool { return e.led }
 // answer is the answer to a question. The replica that leads looks for one that isn't 0: once, or,
 // if it waits, until there is one. The lock is held.
 func (e *Engine) answer(q process.Question, waits bool, look func() uint64) (word uint64) {
-	e.until(func() bool { return e.p.HasAnswer() || e.p.Decides() })
+	e.until(func() bool { return e.p.HasAnswer() || e.p.Decides() || e.p.Fenced() })
 	if e.p.HasAnswer() {
 		word, err := e.p.NextAnswer(q)
 		if err != nil {

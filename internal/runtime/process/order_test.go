@@ -21,8 +21,8 @@ type gossip struct {
 	posted      int
 	open        []posted // receives
 	sends       []Handle // how many are under way isn't the same at all replicas
-	found       *Status // by a probe; is received next
-	ended       Handle  // the answer to a test: it is waited for
+	found       *Status  // by a probe; is received next
+	ended       Handle   // the answer to a test: it is waited for
 	times       int
 	err         error
 }
@@ -96,15 +96,15 @@ func (g *gossip) step(p *Process) bool {
 		}
 	case len(g.open) > 0:
 		g.test(p)
+	case g.received < g.total() || left > 0:
+		g.see(1)
 	case len(g.sends) > 0:
 		if p.Done(g.sends[0]) {
 			p.Take(g.sends[0])
 			g.sends = g.sends[1:]
 		}
-	case g.received == g.total() && left == 0:
-		return true
 	default:
-		g.see(1)
+		return true
 	}
 	return false
 }

@@ -13,6 +13,8 @@ type Config struct {
 	Keep int
 	// Delay is how long an unfinished line is kept back.
 	Delay time.Duration
+	// Together says that nothing is shown that a replica which lives has yet to write.
+	Together bool
 	// Print takes what is to be shown, from one goroutine at a time.
 	Print func([]byte)
 	// Diverged is called once if the replicas write different bytes. leader is the replica whose
@@ -47,6 +49,9 @@ func NewCollector(cfg Config) *Collector {
 		fed:     make([]int64, cfg.Replicas),
 	}
 	c.changed.L = &c.mu
+	if cfg.Together {
+		c.merger.EmitTogether()
+	}
 	c.flush = time.AfterFunc(time.Hour, c.showUnfinished)
 	c.flush.Stop()
 	return c

@@ -16,6 +16,7 @@ import (
 type Merger struct {
 	limit    int
 	eager    bool
+	together bool // nothing is emitted that a replica which hasn't ended has yet to write
 	replicas []replica
 
 	leader int
@@ -104,9 +105,59 @@ func (m *Merger) feed(i int, b, out []byte, limit int) (taken int, _ []byte) {
 			out = m.pump(out, false)
 		} else {
 			m.compareEmitted(i)
+			if m.together && !m.done {
+				out = m.pump(out, false)
+			}
 		}
 	}
 	return taken, out
+}
+
+// EmitTogether has the Merger emit only what all replicas have written that haven't ended. So
+// nothing has been shown that the last of them could take back (leader order).
+func (m *Merger) EmitTogether() { m.together = true }
+
+// reached is where what a replica has written ends.
+func (r *replica) reached() (line, col int) {
+	tail := r.buffered[bytes.LastIndexByte(r.buffered, '\n')+1:]
+	if len(tail) < len(r.buffered) {
+		return r.from.line + bytes.Count(r.buffered, newline), len(tail)
+	}
+	return r.from.line, r.from.col + len(tail)
+}
+
+// may is how much of what the leader has written may be emitted.
+func (m *Merger) may(l *replica) int {
+	if !m.together || l.end != open {
+		return len(l.buffered)
+	}
+	alone, line, col := true, 0, 0 // how far all others are
+	for i := range m.replicas {
+		if r := &m.replicas[i]; i != m.leader && r.end == open {
+			if at, in := r.reached(); alone || at < line || at == line && in < col {
+				alone, line, col = false, at, in
+			}
+		}
+	}
+	if alone {
+		return len(l.buffered)
+	}
+	n, at, begin := 0, l.from.line, l.from.col
+	for ; at < line; at, begin = at+1, 0 {
+		end := bytes.IndexByte(l.buffered[n:], '\n')
+		if end < 0 {
+			return len(l.buffered)
+		}
+		n += end + 1
+	}
+	if at > line || begin > col {
+		return 0
+	}
+	rest := bytes.IndexByte(l.buffered[n:], '\n')
+	if rest < 0 {
+		rest = len(l.buffered) - n
+	}
+	return n + min(col-begin, rest)
 }
 
 // Closed says that a replica has written its last byte, because it left in order or because it
@@ -173,13 +224,8 @@ func (m *Merger) choose() (leader int, lastWords bool) {
 		if r.end != dead {
 			return i, false
 		}
-		reached := r.from
-		reached.line += bytes.Count(r.buffered, newline)
-		if tail := r.buffered[bytes.LastIndexByte(r.buffered, '\n')+1:]; len(tail) < len(r.buffered) {
-			reached.col = len(tail)
-		} else {
-			reached.col += len(tail)
-		}
+		var reached position
+		reached.line, reached.col = r.reached()
 		if i == 0 || reached.line > furthest.line || reached.line == furthest.line && reached.col > furthest.col {
 			leader, furthest = i, reached
 		}
@@ -199,16 +245,16 @@ func (m *Merger) pump(out []byte, flush bool) []byte {
 			return out
 		}
 	}
-	lines := 0 // bytes of whole lines
+	lines, may := 0, m.may(l) // bytes of whole lines; of all that may be emitted
 	for {
-		n := bytes.IndexByte(l.buffered[lines:], '\n')
+		n := bytes.IndexByte(l.buffered[lines:may], '\n')
 		if n < 0 {
 			break
 		}
 		m.emitLine(l.buffered[lines : lines+n])
 		lines += n + 1
 	}
-	tail := len(l.buffered)
+	tail := may
 	if !flush && !m.eager && tail-lines <= m.limit/2 {
 		tail = lines
 	}

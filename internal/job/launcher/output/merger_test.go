@@ -311,3 +311,32 @@ func BenchmarkMerger(b *testing.B) {
 		})
 	}
 }
+
+// What a replica alone has written isn't shown while others live: it may die, and they may write
+// something else.
+func TestMergerTogether(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		replicas int
+		steps    []string
+		want     string
+	}{
+		{"the leader is ahead", 2, []string{"0:a\nb\n", "1:a\n"}, "a\n"},
+		{"the other one is ahead", 2, []string{"1:a\nb\n", "0:a\n"}, "a\n"},
+		{"the other one comes", 2, []string{"0:a\nb\n", "1:a\n", "1:b\n"}, "a\nb\n"},
+		{"the leader dies with what only it has written", 2, []string{"0:a\nb\n", "1:a\n", "0-", "1:c\n", "1+"}, "a\nc\n"},
+		{"the other one dies", 2, []string{"0:a\nb\n", "1-"}, "a\nb\n"},
+		{"a prompt of both", 2, []string{"0:name? ", "~", "1:nam", "~", "1:e? ", "~"}, "name? "},
+		{"a prompt of one", 2, []string{"0:name? ", "~", "1:nam", "~"}, "nam"},
+		{"the slowest counts", 3, []string{"0:a\nb\n", "1:a\nb\n", "2:a\n", "1:c\n", "0:c\n"}, "a\n"},
+		{"both die", 2, []string{"0:a\nb\n", "1:a\n", "1-", "0-"}, "a\nb\n"},
+		{"in order", 2, []string{"0:a\nb", "0+", "1:a\nb", "1+"}, "a\nb"},
+		{"the last leaves when the first is dead", 2, []string{"0:a\n", "0-", "1:a\nb", "1+"}, "a\nb"},
+	} {
+		m := NewMerger(tc.replicas, 100, false)
+		m.EmitTogether()
+		if got := script(t, m, tc.steps...); got != tc.want || m.Difference() != nil {
+			t.Errorf("%s: %q, not %q; difference %v", tc.name, got, tc.want, m.Difference())
+		}
+	}
+}

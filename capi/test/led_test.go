@@ -1,0 +1,39 @@
+package test
+
+import (
+	"flag"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var leds = flag.Int("leds", 1, "how many jobs of each kind TestLed runs")
+
+// Programs that aren't send-deterministic run in leader order, with processes killed at random: all
+// replicas send the same (--verify) and print the same, and the job ends.
+func TestLed(t *testing.T) {
+	program := compile(t, "led")
+	for name, says := range map[string]string{"farm": `^farm 1770 1 [0-9a-f]+\n$`, "bound": `^bound \d+ [0-9a-f]+\n$`, "balance": `^balance [0-9a-f]+\n$`} {
+		t.Run(name, func(t *testing.T) {
+			for seed := range *leds {
+				for _, degree := range []int{2, 3} {
+					plan := fmt.Sprintf("random count=%d within=send:60 seed=%d action=kill", 3*(degree-1), 10*seed+degree)
+					o := run(t, tool("banyan"), "run", "-n", "4", "--replicas", fmt.Sprint(degree), "--order", "leader", "--verify",
+						"--fault", plan, "--timeout", "60", program, name)
+					if o.code != 0 || !regexp.MustCompile(says).MatchString(o.stdout) || strings.Contains(o.stderr, "different bytes") || strings.Contains(o.stderr, "differs") {
+						t.Fatalf("--replicas %d --fault %q: %v", degree, plan, o)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A program that depends on something else ends with an error that says so.
+func TestLedDiffers(t *testing.T) {
+	o := run(t, tool("banyan"), "run", "-n", "2", "--replicas", "2", "--order", "leader", compile(t, "led"), "differ")
+	if o.code != 1 || !strings.Contains(o.stderr, "the program depends on something that leader order doesn't decide") || !strings.Contains(o.stderr, "led.c:") {
+		t.Error(o)
+	}
+}

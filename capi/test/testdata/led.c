@@ -1,0 +1,210 @@
+// led NAME [TASKS] does something that isn't send-deterministic. Rank 0 prints what it has come to,
+// which depends on the order of all that has happened.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size, tasks = 60;
+static unsigned seen = 1; // a hash of what happened
+
+static void see(unsigned what) { seen = seen * 31 + what + 7; }
+
+// last words of a check that fails: MPI_Abort says nothing of a reason.
+static void fail(const char *why) {
+	fprintf(stderr, "led: rank %d: %s\n", rank, why);
+	MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+// toil takes a while that differs from task to task.
+static void toil(int task) {
+	volatile double x = 0;
+	for (int i = 0; i < 2000 * (1 + task * 7919 % 13); i++)
+		x += 1.0 / (i + task + 1);
+	if (task % 5 == 0)
+		usleep(task * 7919 % 700);
+}
+
+// worker does the tasks that rank 0 gives it, until it gets a negative one.
+static void worker(void) {
+	int task = 0;
+	for (;;) {
+		MPI_Recv(&task, 1, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		if (task < 0)
+			return;
+		toil(task);
+		MPI_Send(&task, 1, MPI_INT, 0, task % 3, MPI_COMM_WORLD);
+	}
+}
+
+static void hand(int task, int to) { MPI_Send(&task, 1, MPI_INT, to, 5, MPI_COMM_WORLD); }
+
+static void dismiss(void) {
+	for (int i = 1; i < size; i++)
+		hand(-1, i);
+}
+
+// farm serves whoever is free, and receives in every way that timing decides.
+static void farm(void) {
+	if (rank > 0) {
+		worker();
+		return;
+	}
+	int next = 0, sum = 0, buffer[2], which, count, indices[2], flag;
+	MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, stop;
+	MPI_Status s, both[2];
+	MPI_Irecv(&buffer[0], 1, MPI_INT, MPI_ANY_SOURCE, 77, MPI_COMM_WORLD, &stop); // never comes
+	for (int i = 1; i < size; i++)
+		hand(next++, i);
+	for (int done = 0; done < tasks; done++) {
+		int got = -1;
+		switch (done % 6) {
+		case 0:
+			MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &s);
+			break;
+		case 1:
+			for (flag = 0; !flag; see(flag))
+				MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &s);
+			MPI_Recv(&got, 1, MPI_INT, s.MPI_SOURCE, s.MPI_TAG, MPI_COMM_WORLD, &s);
+			break;
+		case 2: {
+			MPI_Message m;
+			MPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &m, &s);
+			MPI_Mrecv(&got, 1, MPI_INT, &m, &s);
+			break;
+		}
+		case 3:
+			MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &requests[1]);
+			for (flag = 0; !flag;)
+				MPI_Test(&requests[1], &flag, &s);
+			break;
+		case 4:
+			MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &requests[1]);
+			MPI_Waitsome(2, requests, &count, indices, both);
+			if (count != 1 || indices[0] != 1)
+				fail("MPI_Waitsome");
+			s = both[0];
+			break;
+		case 5:
+			MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &requests[0]);
+			MPI_Waitany(2, requests, &which, &s);
+			if (which != 0)
+				fail("MPI_Waitany");
+			break;
+		}
+		if (got % 3 != s.MPI_TAG)
+			fail("a result with the wrong tag");
+		sum += got;
+		see(got);
+		see(s.MPI_SOURCE);
+		if (next < tasks)
+			hand(next++, s.MPI_SOURCE);
+	}
+	dismiss();
+	MPI_Cancel(&stop);
+	MPI_Wait(&stop, &s);
+	MPI_Test_cancelled(&s, &flag);
+	printf("farm %d %d %x\n", sum, flag, seen);
+}
+
+// bound is a branch and bound: rank 0 keeps the best value and gives it with each piece; workers
+// find better ones sooner or later, and what is worse than the best is cut off.
+static void bound(void) {
+	int piece[2], best = 1 << 30, open = 0, next = 0, cut = 0;
+	if (rank > 0) {
+		for (;;) {
+			MPI_Recv(piece, 2, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			if (piece[0] < 0)
+				return;
+			toil(piece[0]);
+			int value = 100000 - piece[0] * 7919 % 99991, found[2] = {piece[0], value < piece[1] ? value : piece[1]};
+			MPI_Send(found, 2, MPI_INT, 0, 1, MPI_COMM_WORLD);
+		}
+	}
+	MPI_Request r[64];
+	int in[64][2];
+	for (int i = 1; i < size; i++) {
+		piece[0] = next++, piece[1] = best;
+		MPI_Irecv(in[i], 2, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &r[i - 1]);
+		MPI_Send(piece, 2, MPI_INT, i, 5, MPI_COMM_WORLD);
+		open++;
+	}
+	while (open > 0) {
+		MPI_Status s;
+		int which;
+		MPI_Waitany(size - 1, r, &which, &s);
+		open--;
+		if (in[which + 1][1] < best)
+			best = in[which + 1][1];
+		see(best);
+		while (next < tasks && next * 7919 % 99991 < 100000 - best - 60000)
+			next++, cut++; // it can't be better
+		if (next >= tasks)
+			continue;
+		piece[0] = next++, piece[1] = best;
+		MPI_Irecv(in[which + 1], 2, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &r[which]);
+		MPI_Send(piece, 2, MPI_INT, s.MPI_SOURCE, 5, MPI_COMM_WORLD);
+		open++;
+	}
+	piece[0] = -1;
+	for (int i = 1; i < size; i++)
+		MPI_Send(piece, 2, MPI_INT, i, 5, MPI_COMM_WORLD);
+	printf("bound %d %x\n", best, seen + cut);
+}
+
+// balance gives each rank as much work as it did in the time before, by MPI_Wtime.
+static void balance(void) {
+	int shares[64], mine = 100;
+	double took[64];
+	for (int round = 0; round < tasks; round++) {
+		double begin = MPI_Wtime();
+		for (int i = 0; i < mine / 10; i++)
+			toil(i);
+		double t = MPI_Wtime() - begin;
+		MPI_Gather(&t, 1, MPI_DOUBLE, took, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+		if (rank == 0) {
+			double all = 0;
+			for (int i = 0; i < size; i++)
+				all += 1 / (took[i] + 1e-9);
+			for (int i = 0; i < size; i++)
+				shares[i] = 1 + (int)(100 * size / (took[i] + 1e-9) / all), see(shares[i]);
+		}
+		MPI_Scatter(shares, 1, MPI_INT, &mine, 1, MPI_INT, 0, MPI_COMM_WORLD);
+		if (mine > 50)
+			mine = 50;
+		MPI_Send(shares, mine % 7, MPI_INT, rank, 3, MPI_COMM_WORLD); // how much depends on the time
+		MPI_Recv(shares, 7, MPI_INT, rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+	if (rank == 0)
+		printf("balance %x\n", seen);
+}
+
+// differ makes calls that depend on the process, which no order can help.
+static void differ(void) {
+	int flag;
+	for (int i = 0; i < getpid() % 50 + 1; i++)
+		MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+	MPI_Wtime();
+}
+
+int main(int argc, char **argv) {
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	const char *what = argc > 1 ? argv[1] : "";
+	if (argc > 2)
+		tasks = atoi(argv[2]);
+	if (!strcmp(what, "farm"))
+		farm();
+	else if (!strcmp(what, "bound"))
+		bound();
+	else if (!strcmp(what, "balance"))
+		balance();
+	else if (!strcmp(what, "differ"))
+		differ();
+	else
+		fail("it isn't told what to do");
+	MPI_Finalize();
+	return 0;
+}
