@@ -1,7 +1,8 @@
-// Masterworker gives tasks to any worker that is free. Replication can't run such a program as it
-// is:
+// Masterworker gives tasks to any worker that is free. Replication in free order can't run such a
+// program as it is, leader order can:
 //
 //	banyan run -n 4 masterworker
+//	banyan run -n 4 --replicas 2 --order leader masterworker
 //	banyan check -n 4 masterworker            finds the problem
 //	banyan check -n 4 masterworker -fixed     finds nothing
 //

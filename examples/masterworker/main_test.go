@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"flag"
+	"fmt"
 	"io"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"banyan/internal/fault"
 	"banyan/internal/job/check"
 	"banyan/internal/job/launcher"
 	"banyan/internal/proto"
@@ -89,4 +93,34 @@ func TestCaught(t *testing.T) {
 		}
 	}
 	t.Errorf("it passed %d times", seeds)
+}
+
+var leds = flag.Int("leds", 10, "how many jobs TestLed runs")
+
+// In leader order the master that serves workers in the order of their results is replicated as it
+// is, and outlives the deaths of leaders and others: the replicas send the same and print the same.
+func TestLed(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range *leds {
+		replicas := 2 + seed%2
+		plan, err := fault.Parse(fmt.Sprintf("random count=%d within=send:100 seed=%d action=kill", 2*replicas-1, seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stdout, stderr bytes.Buffer
+		r, err := launcher.Run(launcher.Config{
+			Ranks: 4, Replicas: replicas, Order: launcher.OrderLeader, Verify: true, Faults: plan,
+			Program: program, Env: append(os.Environ(), asProgram+"=1"),
+			Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Limit: time.Minute,
+		})
+		if err != nil || r.ExitCode != 0 || stdout.String() != "200 tasks, sum -1.211850\n" || strings.Contains(stderr.String(), "differ") {
+			t.Fatalf("seed %d: %v %+v\n%s\n%s", seed, err, r, stdout.String(), stderr.String())
+		}
+		if len(r.Deaths) == 0 {
+			t.Errorf("seed %d: nobody died", seed)
+		}
+	}
 }

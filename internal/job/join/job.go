@@ -265,11 +265,8 @@ func (j *Job) replacementFailed(err error) {
 	j.exit(1)
 }
 
-// unfollowed ends this process, and so the job: it can't do as the replica that it follows.
-func (j *Job) unfollowed(err error) {
-	j.stderr("%v", err)
-	j.exit(1)
-}
+// unfollowed ends the job: this process can't do as the replica that it follows.
+func (j *Job) unfollowed(err error) { j.Abort(1, err.Error()) }
 
 // askedToGiveUp ends this replacement, unless it has joined: then the supervisor is told again.
 func (j *Job) askedToGiveUp(m control.Message) {

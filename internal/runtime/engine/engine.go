@@ -65,7 +65,7 @@ type Config struct {
 	// unknown. It is called for errors that can't tell otherwise what they are about.
 	Where func() string
 	// Unfollowed is called in a replica that can't do as its leader does (process.OrderError), and
-	// for a program that can't be led. It has to end the process.
+	// for a program that can't be led. It has to end the process. It may call the engine.
 	Unfollowed func(err error)
 	// Rollback, if set, has snapshots taken of a job without replicas (rollback.go).
 	Rollback *Rollback

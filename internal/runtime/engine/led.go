@@ -16,13 +16,16 @@ import (
 // errThreads ends a program that can't be led.
 var errThreads = errors.New("several threads of the program communicate at the same time, and leader order (--order leader) doesn't order threads: communicate from one at a time (MPI_THREAD_SERIALIZED), or run without --order leader")
 
-// unfollowed ends a replica that can't go on as its leader does.
+// unfollowed ends a replica that can't go on as its leader does. The lock is held, but given up
+// meanwhile.
 func (e *Engine) unfollowed(err error) {
 	if diverged := (*process.OrderError)(nil); errors.As(err, &diverged) && e.cfg.Where != nil {
 		diverged.Where = e.cfg.Where()
 	}
 	if e.cfg.Unfollowed != nil {
+		e.mu.Unlock()
 		e.cfg.Unfollowed(err)
+		e.lock()
 	}
 }
 

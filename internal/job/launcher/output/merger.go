@@ -318,6 +318,9 @@ func (m *Merger) emitLine(rest []byte) {
 // everything is emitted, it compares and drops everything.
 func (m *Merger) compareEmitted(i int) {
 	r, used := &m.replicas[i], 0
+	if m.together && r.end == dead && i != m.leader {
+		return // what only it has written was never so
+	}
 	for r.from.line < m.at.line {
 		n := bytes.IndexByte(r.buffered[used:], '\n')
 		if n < 0 {
