@@ -45,7 +45,7 @@ static void dismiss(void) {
 		hand(-1, i);
 }
 
-// farm serves whoever is free, and receives in every way that timing decides.
+// farm serves the first worker that is free, and receives in every way that timing decides.
 static void farm(void) {
 	if (rank > 0) {
 		worker();

@@ -108,8 +108,8 @@ func (d *decisions) take() []byte {
 	return record
 }
 
-// readDecisions adds the answers of a record to those before, and visits the matches. What decisions
-// can't have written ends it.
+// readDecisions adds the answers of a record to those before, and visits the matches. It ends at
+// what decisions can't have written.
 func readDecisions(record []byte, s *answers, visit func(number uint64, m matched)) {
 	r := varint.Read(record)
 	for !r.Done() && !r.Failed() {
