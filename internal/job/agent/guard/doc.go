@@ -12,8 +12,9 @@
 //
 // The agent tells the guard who its launcher is ([Agent.Charge]). If the agent ends without having
 // said that it ends in order ([Agent.Done]), the guard kills whatever the agent leaves, also what
-// the processes have started, and reaps it. Meanwhile it connects to the launcher, with the agent's
-// key. When the kernel says that nothing is left, the guard tells the launcher.
+// the processes have started, and reaps it. When the kernel says that nothing is left, the guard
+// tells the launcher. It has connected to that before, with the agent's key, up to a second after
+// the agent's word; or else, and if that connection has broken, it connects now.
 //
 // An agent that knows that it will end may leave something to do after its end ([Agent.Leave]): the
 // kernel gives it no time for that itself when its lease is over. [Run] returns it.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"runtime"
@@ -85,14 +86,14 @@ func (g *guard) run() (code int, err error) {
 	if status.Signaled() {
 		how = fmt.Sprintf("it was ended by signal %d (%v)", int(status.Signal()), status.Signal())
 	}
-	// It takes the launcher and this process some milliseconds to know each other. Meanwhile the
-	// rest is reaped.
+	// Without a connection it takes the launcher and this process some milliseconds to know each
+	// other. Meanwhile the rest is reaped.
 	certain := make(chan struct{})
 	var giving sync.WaitGroup
 	if g.charged {
 		limited, cancel := context.WithTimeout(context.Background(), testifyLimit)
 		defer cancel()
-		giving.Go(func() { g.testimony.Give(limited, certain, how) })
+		giving.Go(func() { g.testify(limited, certain, how) })
 	}
 	reapRest()
 	close(certain)
@@ -106,6 +107,59 @@ func (g *guard) run() (code int, err error) {
 		return 1, errors.New("the agent has died with its processes: " + how)
 	}
 	return status.ExitStatus(), nil
+}
+
+// standAfter is when, at the earliest, the guard connects to the launcher beforehand: not while the
+// job starts, and not at the same moment as all others.
+const standAfter = 500 * time.Millisecond
+
+// stand has a connection to the launcher made that the agent has now.
+func (g *guard) stand() {
+	if g.unstand != nil {
+		g.unstand()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	made := make(chan *remote.Standing, 1)
+	g.unstand, g.standing = cancel, made
+	t := g.testimony
+	go func() {
+		defer close(made)
+		select {
+		case <-time.After(standAfter + rand.N(standAfter)):
+		case <-ctx.Done():
+			return
+		}
+		limited, stop := context.WithTimeout(ctx, testifyLimit)
+		defer stop()
+		if s, err := t.Stand(limited); err == nil {
+			context.AfterFunc(ctx, s.Close)
+			made <- s
+		}
+	}()
+}
+
+// answerLimit bounds the wait for an answer on the connection that was made beforehand. It may have
+// broken without a word.
+const answerLimit = 500 * time.Millisecond
+
+// testify tells the launcher that the agent is dead when that is certain. If there is no connection
+// it makes one meanwhile.
+func (g *guard) testify(ctx context.Context, certain <-chan struct{}, how string) {
+	defer g.unstand()
+	select {
+	case s, made := <-g.standing:
+		if !made {
+			break
+		}
+		<-certain
+		soon, cancel := context.WithTimeout(ctx, answerLimit)
+		defer cancel()
+		if s.Give(soon, how) == nil {
+			return
+		}
+	default:
+	}
+	g.testimony.Give(ctx, certain, how)
 }
 
 // start starts the agent.
@@ -126,8 +180,10 @@ func start(charges *os.File) (pid int, err error) {
 type guard struct {
 	testimony remote.Testimony // the last that it was charged with
 	charged   bool
-	over      bool     // the agent ends in order
-	left      []string // directories that are to be removed when the agent has died
+	standing  <-chan *remote.Standing // has a connection once that is made; nil: there was no charge
+	unstand   func()                  // closes it
+	over      bool                    // the agent ends in order
+	left      []string                // directories that are to be removed when the agent has died
 	parting   string
 }
 
@@ -145,6 +201,7 @@ func (g *guard) listen(from io.Reader) {
 				return
 			}
 			g.testimony, g.charged = t, true
+			g.stand()
 		case sweep:
 			path, err := readText(from)
 			if err != nil {

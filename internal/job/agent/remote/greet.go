@@ -45,6 +45,12 @@ func (l *Listener) welcome(conn net.Conn, number int) (r *Remote, reader *wire.R
 		return nil, nil, "" // it hung up
 	}
 	hello, err := f.Greeting()
+	if err == nil && hello.Stands && hello.Disagreement(wire.Version, l.options.build, "") == "" {
+		if f, why = l.stands(conn, reader, number, hello); f == nil {
+			return nil, nil, why
+		}
+		hello, err = f.Greeting()
+	}
 	if f.Kind == wire.Refusal {
 		return nil, nil, hello.Text
 	}
@@ -54,6 +60,8 @@ func (l *Listener) welcome(conn net.Conn, number int) (r *Remote, reader *wire.R
 	case f.Kind != wire.Hello || err != nil || hello.Instance == 0:
 		why = secure.ErrStranger.Error()
 	case why != "":
+	case hello.Stands:
+		why = secure.ErrStranger.Error()
 	case hello.Dead != "":
 		why, testimony = l.testified(number, hello), true
 	case hello.Term > l.options.Term:

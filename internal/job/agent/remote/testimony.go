@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"time"
 
 	"banyan/internal/job/agent/secure"
@@ -75,6 +76,63 @@ func (t Testimony) Give(ctx context.Context, certain <-chan struct{}, how string
 	return c.Close()
 }
 
+// Standing is a connection of an agent's parent on which it will say that the agent is dead. To make
+// one takes longer than all the rest of a testimony, on a busy host ten times as long.
+type Standing struct {
+	testimony Testimony
+	dialler   *dialler
+	conn      *connection
+}
+
+// Stand connects to the launcher that has the agent. It tries until ctx ends, or the launcher
+// refuses it.
+func (t Testimony) Stand(ctx context.Context) (*Standing, error) {
+	d := &dialler{addresses: t.Addresses, key: t.Key, number: t.Number, build: buildOr(t.build)}
+	c, err := d.dial(ctx, func() wire.Greeting {
+		return wire.Greeting{Version: wire.Version, Build: d.build, Instance: t.Instance, Stands: true}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Standing{t, d, c}, nil
+}
+
+// Give tells the launcher how the agent has died. It tries once, until ctx ends.
+func (s *Standing) Give(ctx context.Context, how string) error {
+	defer s.Close()
+	_, err := s.dialler.greet(ctx, s.conn.Conn, wire.Greeting{Version: wire.Version, Build: s.dialler.build, Instance: s.testimony.Instance, Dead: how})
+	return err
+}
+
+// Close ends the connection.
+func (s *Standing) Close() { s.conn.Close() }
+
+// stands waits for what an agent's parent says when the agent has died. It returns the next frame,
+// or why the parent is refused.
+func (l *Listener) stands(conn net.Conn, reader *wire.Reader, number int, hello wire.Greeting) (f *wire.Frame, why string) {
+	l.mu.Lock()
+	r := l.agents[number]
+	l.mu.Unlock()
+	answer, kind := wire.Greeting{Version: wire.Version, Build: l.options.build, Instance: l.instance, Term: l.options.Term}, wire.Welcome
+	if r == nil || r.instance != hello.Instance {
+		why, kind = "this launcher doesn't know it", wire.Refusal
+		answer.Text = why
+	}
+	g, err := answer.Frame(kind)
+	if err == nil {
+		_, err = conn.Write(wire.Append(nil, g))
+	}
+	if err != nil || why != "" {
+		return nil, why
+	}
+	conn.SetDeadline(time.Time{})
+	if f, err = reader.Read(); err != nil {
+		return nil, "" // the agent has ended in order
+	}
+	conn.SetDeadline(time.Now().Add(handshakeLimit))
+	return f, ""
+}
+
 // restLimit bounds the wait for what a dead agent's kernel still sends on its connection. When that
 // has broken there is no wait.
 const restLimit = 100 * time.Millisecond
@@ -94,7 +152,6 @@ func (l *Listener) testified(number int, g wire.Greeting) (why string) {
 	if r == nil || r.instance != g.Instance {
 		return "this launcher doesn't know it"
 	}
-	// What the agent had passed on before it died comes first.
 	r.link.AwaitIdle(cmp.Or(l.options.rest, restLimit))
 	if r.isClosing() {
 		r.link.End(errClosed)

@@ -8,6 +8,7 @@ import (
 
 	"banyan/internal/job/agent"
 	"banyan/internal/job/agent/secure"
+	"banyan/internal/job/agent/wire"
 )
 
 // A testimony ends the host of the agent that it is about, and of no other.
@@ -68,6 +69,57 @@ func TestTestimonyWaitsForNothing(t *testing.T) {
 	<-r.remote.Lost()
 	if err := <-given; err != nil || !r.remote.Reaped() {
 		t.Errorf("%v, %s", err, r.remote.Reason())
+	}
+}
+
+// A parent that has connected beforehand needs no further connection. It is taken for no agent, and
+// one that the launcher doesn't know is refused.
+func TestStandingTestimony(t *testing.T) {
+	r := newRig(t, Options{rest: time.Hour})
+	way := newProxy(t, r.Addresses()[0])
+	said := Testimony{Addresses: []string{way.address()}, Number: 1, Instance: r.remote.instance, Key: r.key}
+	other := said
+	other.Instance++
+	if _, err := other.Stand(soon(t)); err == nil || !strings.Contains(err.Error(), "doesn't know it") {
+		t.Error(err)
+	}
+	idle, err := said.Stand(soon(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	idle.Close() // as of an agent that ends in order
+	s, err := said.Stand(soon(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	way.socket.Close()
+	r.proxy.block() // the agent doesn't come again
+	r.proxy.cut(true)
+	select {
+	case <-r.remote.Lost():
+		t.Fatal("the host is lost before its agent is")
+	case <-time.After(10 * time.Millisecond):
+	}
+	if err := s.Give(soon(t), "somehow"); err != nil {
+		t.Error(err)
+	}
+	<-r.remote.Lost()
+	if !r.remote.Reaped() || !strings.Contains(r.remote.Reason(), "died with its processes: somehow") {
+		t.Error(r.remote.Reason())
+	}
+}
+
+// A parent that stands by and then says that it does so, in place of a death, is a stranger.
+func TestStandsTwice(t *testing.T) {
+	r := newRig(t, Options{})
+	said := Testimony{Addresses: r.Addresses(), Number: 1, Instance: r.remote.instance, Key: r.key}
+	s, err := said.Stand(soon(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := wire.Greeting{Version: wire.Version, Build: s.dialler.build, Instance: said.Instance, Stands: true}
+	if _, err := s.dialler.greet(soon(t), s.conn.Conn, again); err == nil || r.remote.Reason() != "" {
+		t.Errorf("%v; the host is lost because %q", err, r.remote.Reason())
 	}
 }
 

@@ -25,7 +25,10 @@ type Greeting struct {
 	// Dead is set in the Hello of an agent's parent: it says how the agent has died. Nothing but a
 	// Welcome or Refusal follows.
 	Dead string `json:"dead,omitempty"`
-	Text string `json:"text,omitempty"` // of a Refusal: one line
+	// Stands is set in the Hello of an agent's parent whose agent lives. After the Welcome it sends
+	// another Hello, with Dead, when the agent has died.
+	Stands bool   `json:"stands,omitempty"`
+	Text   string `json:"text,omitempty"` // of a Refusal: one line
 	// Passing says that the reason of a Refusal may pass: the agent may ask again.
 	Passing bool `json:"passing,omitempty"`
 }
