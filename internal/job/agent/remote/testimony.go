@@ -76,8 +76,8 @@ func (t Testimony) Give(ctx context.Context, certain <-chan struct{}, how string
 	return c.Close()
 }
 
-// Standing is a connection of an agent's parent on which it will say that the agent is dead. To make
-// one takes longer than all the rest of a testimony, on a busy host ten times as long.
+// Standing is a connection of an agent's parent on which it will say that the agent is dead. To
+// make one takes longer than all the rest of a testimony, on a busy host ten times as long.
 type Standing struct {
 	testimony Testimony
 	dialler   *dialler
