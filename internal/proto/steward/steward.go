@@ -108,14 +108,22 @@ func (a *Agent) settle(now proto.Time) {
 // verdicts on all of them, or until it has waited long enough for those that only this voter
 // can't hear. It asks for the consent of those only that it has heard: voters that take part in a
 // change which never ends get no leases any more, though they were a quorum before. If they fall
-// silent before the change is durable it takes the change back.
+// silent before the change is durable it takes the change back, and also if the witness can't be
+// told of it for so long that a host that could go on without it must be dead: no verdict is
+// possible in the middle of a change.
 func (a *Agent) elect(now proto.Time) {
 	s := a.steward
-	if !s.settled() && s.now().Electorate.Changing() && !majority(s.now().Electorate.Voters, func(v Voter) bool { return a.hears(now, v.Host) }) {
-		s.revoke(now)
-		return
+	if !s.settled() && s.now().Electorate.Changing() {
+		withheld := s.begun && !s.known(s.latest) && now-s.electedAt > a.cfg.Lease+a.cfg.Margin
+		if withheld {
+			s.electFrom = now + a.cfg.Lease + a.cfg.Margin + 2*a.cfg.Renew
+		}
+		if withheld || !majority(s.now().Electorate.Voters, func(v Voter) bool { return a.hears(now, v.Host) }) {
+			s.revoke(now)
+			return
+		}
 	}
-	if !s.review || !s.settled() {
+	if !s.review || !s.settled() || now < s.electFrom && !s.now().Electorate.Changing() {
 		return
 	}
 	if s.silent > 0 && !s.now().Electorate.Changing() {
@@ -156,7 +164,7 @@ func (a *Agent) hears(now proto.Time, h Host) bool {
 func (a *Agent) flush(now proto.Time) {
 	for s := a.steward; s != nil && s.begun && !a.over; s = a.steward {
 		if a.elect(now); s.draft != nil && now >= s.flushAt {
-			s.flush()
+			s.flush(now)
 			a.write(now)
 			continue
 		}
@@ -185,6 +193,7 @@ func (a *Agent) judge(now proto.Time, q *question) {
 func (a *Agent) lose(now proto.Time, h Host) {
 	l := a.steward.change(now)
 	l.lose(h)
+	a.steward.electFrom = now
 	a.steward.after(Action{Kind: HostLost, Host: h, Incarnation: l.Entry(h).Incarnation})
 }
 

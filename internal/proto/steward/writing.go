@@ -21,8 +21,10 @@ type writing struct {
 	// revoked is the number of the last version that was written with a change of the electorate
 	// and taken back with it: such versions are never durable.
 	revoked uint64
-	// electedIn is the number of the last version whose electorate differs from the one before.
+	// electedIn is the number of the last version whose electorate differs from the one before, and
+	// electedAt when that was made.
 	electedIn uint64
+	electedAt proto.Time
 
 	// review says that something has changed since the electorate was looked at last.
 	review bool
@@ -30,6 +32,9 @@ type writing struct {
 	// doesn't change before, or before electBy.
 	silent  int
 	electBy proto.Time
+	// electFrom is when the electorate may change again after a change that the witness couldn't be
+	// told of: by then there is a verdict on the host that is in the way.
+	electFrom proto.Time
 
 	draft   *Ledger // what is written next, nil if nothing has changed
 	then    []Action
@@ -113,10 +118,10 @@ func (w *writing) after(x Action) {
 func (w *writing) settled() bool { return w.begun && w.durable >= w.electedIn }
 
 // flush makes a version of the draft.
-func (w *writing) flush() {
+func (w *writing) flush(now proto.Time) {
 	at := Version{w.term, w.latest + 1}
 	if w.draft.Electorate.Since == (Version{}) {
-		w.draft.Electorate.Since, w.electedIn = at, at.Number
+		w.draft.Electorate.Since, w.electedIn, w.electedAt = at, at.Number, now
 	}
 	w.draft.ID = at
 	w.versions, w.latest = append(w.versions, w.draft), at.Number
