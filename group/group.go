@@ -37,6 +37,11 @@ type Config struct {
 	// the silence that is taken for a death, by default ten periods, but at least 1 s. These and
 	// Arity must be the same for all members: the group refuses a process with other values.
 	HeartbeatPeriod, HeartbeatTimeout time.Duration
+	// Dir is a directory in which this process keeps what it has to know after its end: who it is,
+	// and who was in its last view. With it the group comes back by itself after all of its
+	// processes have ended: see [Recover]. No other member may use it at the same time. The default
+	// is to keep nothing.
+	Dir string
 	// Epochs numbers the group's foundings, so that View.Token never goes back. The default is the
 	// founder's clock. All processes that may found the group should have the same Epochs.
 	Epochs Epochs `json:"-"`
@@ -62,6 +67,8 @@ var (
 	ErrNameInUse = groupnode.ErrNameInUse
 	// ErrRefused: the group doesn't let this process in; the error says why.
 	ErrRefused = groupnode.ErrRefused
+	// ErrLives: a member of the group lives, so [Recover] doesn't found it anew.
+	ErrLives = groupnode.ErrLives
 	// ErrSecret: the processes that answer at the seeds have another secret.
 	ErrSecret = groupnode.ErrSecret
 )
@@ -76,10 +83,26 @@ type Member struct {
 // Join makes this process a member. It tries until ctx ends. It returns when the first view with
 // this member is in force, or with an error that says what is wrong. The caller must end a member
 // by Close, even a member that has left.
-func Join(ctx context.Context, cfg Config) (*Member, error) {
+//
+// A process that was in the group before, by what it keeps in Config.Dir, also asks the members of
+// its last view. If all of these are heard to have restarted the group is founded anew, by one of
+// them.
+func Join(ctx context.Context, cfg Config) (*Member, error) { return join(ctx, cfg, false) }
+
+// Recover founds a group anew of which too few members are left to go on, on an operator's word that
+// no member lives: those that are gone don't come back as members. It asks the seeds and the members
+// of the last view first, and returns ErrLives if one of them is a member. The tokens of the new
+// founding are higher than those of all views that this process, or one that answers, has been in.
+// The other processes join this one as usual, if it is among their seeds or was in their last view.
+//
+// At most one process may call it. If the others can't be reached but live, there are two groups.
+// It isn't needed if all members of the last view have a Config.Dir and are started again.
+func Recover(ctx context.Context, cfg Config) (*Member, error) { return join(ctx, cfg, true) }
+
+func join(ctx context.Context, cfg Config, again bool) (*Member, error) {
 	views := newViewQueue()
 	node, err := groupnode.Join(ctx, groupnode.Config{
-		Group: cfg.Group, Epochs: cfg.Epochs, Name: cfg.Name, Listen: cfg.Listen, Advertise: cfg.Advertise, Seeds: cfg.Seeds, Secret: cfg.Secret,
+		Group: cfg.Group, Dir: cfg.Dir, Recover: again, Epochs: cfg.Epochs, Name: cfg.Name, Listen: cfg.Listen, Advertise: cfg.Advertise, Seeds: cfg.Seeds, Secret: cfg.Secret,
 		Encrypt: cfg.Encrypt, Arity: cfg.Arity, Period: cfg.HeartbeatPeriod, Timeout: cfg.HeartbeatTimeout,
 		Gather: gather(cfg.HeartbeatPeriod), Logger: cfg.Logger, Observer: &sink{views: views, group: cfg.Group},
 	})
@@ -109,6 +132,7 @@ func (s *sink) Founded(f groupnode.Founding) { s.founding = f }
 func (s *sink) Installed(v *membership.View, card func(membership.Member) groupnode.Card, _ bool) {
 	s.views.give(viewOf(s.group, s.founding, v, card))
 }
+func (s *sink) Rival(string, groupnode.Founding)            {}
 func (s *sink) Sent(membership.Member, *membership.Message) {}
 func (s *sink) Ended(error)                                 { s.views.close() }
 

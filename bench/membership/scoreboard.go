@@ -81,6 +81,9 @@ func (r recorder) word(word int) *atomic.Int64 { return r.scoreboard.word(r.row,
 // Founded notes nothing: a bench has one founding.
 func (r recorder) Founded(groupnode.Founding) {}
 
+// Rival notes nothing, likewise.
+func (r recorder) Rival(string, groupnode.Founding) {}
+
 // Installed notes a view.
 func (r recorder) Installed(v *membership.View, _ func(membership.Member) groupnode.Card, stable bool) {
 	now := processes.Monotonic()

@@ -23,7 +23,12 @@ type reservation struct {
 // a free one, so that numbers stay small; the incarnation is the number of the next view, which
 // no earlier member can have had.
 func (m *Member) joinRequested(h *hello, reply chan<- answer) {
-	if a := m.mayNotAdmit(h); a != nil {
+	a := m.mayNotAdmit(h)
+	if h.purpose == toMeet && a == nil {
+		a = &answer{verdict: lives, number: m.machine.View().Number}
+	}
+	if a != nil {
+		a.founding, a.node = m.founding, m.node()
 		reply <- *a
 		return
 	}
@@ -51,11 +56,21 @@ func (m *Member) joinRequested(h *hello, reply chan<- answer) {
 
 // mayNotAdmit is the answer of a member that can't let a joiner in, nil if it can.
 func (m *Member) mayNotAdmit(h *hello) *answer {
-	if m.machine == nil || m.ended != nil {
+	switch {
+	case m.ended != nil:
 		return &answer{verdict: later}
-	}
-	if h.group != m.cfg.Group {
+	case h.card.Nonce == m.card.Nonce:
+		return &answer{verdict: itself}
+	case h.group != m.cfg.Group:
 		return &answer{verdict: refused, text: fmt.Sprintf("this is group %q, not %q", m.cfg.Group, h.group)}
+	case m.machine == nil:
+		m.heardCandidate(h.state, h.card.Address)
+		return &answer{verdict: looksToo, state: m.state(), peers: m.peers()}
+	case h.founding != (Founding{}) && h.founding != m.founding:
+		m.rival(h.card.Name, h.card.Address, h.founding)
+	}
+	if h.purpose == toMeet {
+		return nil
 	}
 	if c, ok := m.machine.Coordinator(); ok && c != m.self {
 		return &answer{verdict: redirect, text: m.cards[c].Address}

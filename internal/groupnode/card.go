@@ -32,8 +32,9 @@ func (l Nonce) String() string { return hex.EncodeToString(l[:4]) }
 type Card struct {
 	Nonce   Nonce
 	Name    string
-	Address string // host:port, as the others reach it
-	Home    home   // the kernel that knows its end for certain; zero: none does
+	Address string   // host:port, as the others reach it
+	Home    home     // the kernel that knows its end for certain; zero: none does
+	Node    [16]byte // its identity over restarts; zero: it keeps none
 }
 
 const (
@@ -86,6 +87,7 @@ func (c *Card) check() error {
 func appendCard(b []byte, c Card) []byte {
 	b = append(b, c.Nonce[:]...)
 	b = append(b, c.Home[:]...)
+	b = append(b, c.Node[:]...)
 	b = append(b, byte(len(c.Name)))
 	b = append(b, c.Name...)
 	b = append(b, byte(len(c.Address)))
@@ -182,6 +184,7 @@ func (d *decoder) member() membership.Member {
 func (d *decoder) card() Card {
 	c := Card{Nonce: d.nonce()}
 	copy(c.Home[:], d.bytes(len(c.Home)))
+	copy(c.Node[:], d.bytes(len(c.Node)))
 	c.Name = string(d.bytes(int(d.uint8())))
 	c.Address = string(d.bytes(int(d.uint8())))
 	return c

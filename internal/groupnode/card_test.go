@@ -60,7 +60,7 @@ func TestLargestGroup(t *testing.T) {
 	for i := range maxMembers {
 		a, b := membership.Member{Proc: proto.Proc(2 * i), Incarnation: 1}, membership.Member{Proc: proto.Proc(2*i + 1), Incarnation: 2}
 		old, young = append(old, a), append(young, b)
-		m.cards[a] = Card{newNonce(), strings.Repeat("x", maxName), strings.Repeat("y", maxAddress), home{1}}
+		m.cards[a] = Card{newNonce(), strings.Repeat("x", maxName), strings.Repeat("y", maxAddress), home{1}, [16]byte{1}}
 		m.cards[b] = m.cards[a]
 	}
 	base, err := membership.NewView(1, old, old, nil, nil)

@@ -1,6 +1,7 @@
 package groupnode
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -25,6 +26,13 @@ type Config struct {
 	Secret    []byte   // the group's; at least MinSecret bytes
 	Arity     int      // of the tree, a power of two; 2 if 0
 	Encrypt   bool     // seal what members say to each other
+	// Dir is where this process keeps what it must know after its end; "": nowhere.
+	Dir string
+	// Expect is how many processes found the group together, if it never was. 0: one without seeds
+	// founds it alone.
+	Expect int
+	// Recover founds the group anew, on an operator's word that no member lives.
+	Recover bool
 
 	// Period (η) is the time between heartbeats, 100 ms if 0. Timeout (δ) is the silence that is
 	// taken for a death, 1 s if 0.
@@ -41,7 +49,8 @@ type Config struct {
 	Logger   *slog.Logger // nil: none
 	Observer Observer     // nil: none
 
-	apart bool // tests: no other member's kernel knows of this one's end
+	lookup func(ctx context.Context, host string) ([]string, error) // nil: DNS
+	apart  bool                                                     // tests: no other member's kernel knows of this one's end
 }
 
 // Observer is told what a member does, as it does it. The member's loop calls its methods and
@@ -55,6 +64,8 @@ type Observer interface {
 	// that this member is the coordinator and has all acknowledgements: the end of the paper's
 	// stabilisation time.
 	Installed(v *membership.View, card func(membership.Member) Card, stable bool)
+	// Rival is called when a member of another founding of the group is met.
+	Rival(address string, f Founding)
 	// Sent is called with each message of the membership to another member. The first Propose of
 	// a number begins the stabilisation time.
 	Sent(to membership.Member, x *membership.Message)
@@ -66,6 +77,7 @@ type Observer interface {
 // noObserver ignores all calls.
 type noObserver struct{}
 
+func (noObserver) Rival(string, Founding)                                         {}
 func (noObserver) Founded(Founding)                                               {}
 func (noObserver) Installed(*membership.View, func(membership.Member) Card, bool) {}
 func (noObserver) Sent(membership.Member, *membership.Message)                    {}
@@ -111,6 +123,9 @@ func (c *Config) complete() error {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	if c.lookup == nil {
+		c.lookup = net.DefaultResolver.LookupHost
+	}
 	if c.Observer == nil {
 		c.Observer = noObserver{}
 	}
@@ -147,6 +162,10 @@ func (c *Config) complete() error {
 		return wrong("HeartbeatPeriod", "%v: want at least 1ms", c.Period)
 	case c.Timeout < 4*c.Period:
 		return wrong("HeartbeatTimeout", "%v: want at least four periods of %v", c.Timeout, c.Period)
+	case c.Expect < 0 || c.Expect > maxMembers:
+		return wrong("Expect", "%d: want 0 to %d", c.Expect, maxMembers)
+	case c.Expect > 1 && len(c.Seeds) == 0:
+		return wrong("Expect", "%d processes have to find each other: Seeds must name some", c.Expect)
 	case c.Gather < 0:
 		return wrong("Gather", "%v: want 0 or more", c.Gather)
 	case c.Patience < 0:
@@ -176,4 +195,6 @@ var (
 	ErrRefused = errors.New("refused")
 	// ErrSecret: the process that answers has another secret.
 	ErrSecret = errors.New("the secret isn't the group's")
+	// ErrLives: a member of the group lives, so it isn't founded anew.
+	ErrLives = errors.New("the group lives")
 )

@@ -45,9 +45,9 @@ func clockBase(at time.Time) uint64 {
 	return ClockEpoch(at)<<32 | uint64(max(fraction, 0))<<32/uint64(time.Second)
 }
 
-// newFounding makes a founding whose tokens are higher than those of earlier ones.
-func (c *Config) newFounding(ctx context.Context) (Founding, error) {
-	f := Founding{ID: newNonce(), Base: clockBase(time.Now())}
+// newFounding makes a founding whose tokens are higher than those of earlier ones, and than floor.
+func (c *Config) newFounding(ctx context.Context, floor uint64) (Founding, error) {
+	f := Founding{ID: newNonce(), Base: max(clockBase(time.Now()), floor)}
 	if c.Epochs == nil {
 		return f, nil
 	}
@@ -58,6 +58,8 @@ func (c *Config) newFounding(ctx context.Context) (Founding, error) {
 	if epoch == 0 || epoch > MaxEpoch {
 		return f, wrong("Epochs", "epoch %d: want 1 to %d", epoch, uint64(MaxEpoch))
 	}
-	f.Base = epoch << 32
+	if f.Base = epoch << 32; f.Base < floor {
+		return f, wrong("Epochs", "epoch %d: it has gone back, a process has seen token %d of epoch %d", epoch, floor, floor>>32)
+	}
 	return f, nil
 }

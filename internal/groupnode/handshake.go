@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"banyan/internal/proto/founding"
 	"banyan/internal/proto/membership"
 	"banyan/internal/runtime/handshake"
 	"banyan/internal/runtime/seal"
@@ -17,11 +18,17 @@ var protocol = &handshake.Protocol{
 	Name:  "banyan group",
 	Magic: [8]byte{'B', 'A', 'N', 'Y', 'A', 'N', '\r', 'G'},
 	Min:   4, Max: 4,
-	Framing: handshake.Framing{Hello: maxBody, Answer: maxBody, Variable: true},
+	Framing: handshake.Framing{Hello: maxBody, Answer: maxAnswer, Variable: true},
 }
 
-// maxBody is how many bytes a hello or an answer has at most.
-const maxBody = 1024
+const (
+	// maxBody and maxAnswer are how many bytes a hello and an answer have at most.
+	maxBody   = 1024
+	maxAnswer = 4096
+	maxText   = 512
+	// maxPeers is how many addresses an answer has at most.
+	maxPeers = 12
+)
 
 // purpose is what a dialler wants.
 type purpose uint8
@@ -30,6 +37,7 @@ const (
 	toSend purpose = 1 + iota // frames, until one of the two ends
 	toAsk                     // whether the member with the nonce that is called lives here
 	toJoin                    // be let in
+	toMeet                    // which founding it is in, or what it says as a candidate
 	purposeEnd
 )
 
@@ -44,6 +52,9 @@ const (
 	nameInUse         // refused: a member of this name lives, at answer.text
 	notHere           // the acceptor has another nonce than the one called
 	eviction          // the dialler is excluded, by view answer.number
+	looksToo          // the acceptor is no member: it looks for the group, too
+	lives             // the acceptor is a member of answer.founding, in view answer.number
+	itself            // the dialler has dialled itself
 	verdictEnd
 )
 
@@ -55,7 +66,8 @@ type hello struct {
 	founding Founding // the dialler's; zero if it is no member
 	settings settings
 	member   membership.Member
-	card     Card // the dialler's
+	card     Card                // the dialler's
+	state    *founding.Candidate // nil: it is no candidate
 }
 
 // settings are what all members' Configs must have in common.
@@ -81,6 +93,11 @@ type answer struct {
 	verdict verdict
 	number  uint64
 	text    string
+	// What follows is of an acceptor that a process asks which looks for its group.
+	founding Founding
+	node     founding.ID
+	state    *founding.Candidate // nil: it is no candidate
+	peers    []string            // addresses of other candidates
 }
 
 func (h *hello) encode() []byte {
@@ -91,7 +108,7 @@ func (h *hello) encode() []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(h.settings.period))
 	b = binary.LittleEndian.AppendUint64(b, uint64(h.settings.timeout))
 	b = append(b, map[bool]byte{true: 1}[h.settings.encrypt])
-	return appendCard(appendMember(b, h.member), h.card)
+	return appendState(appendCard(appendMember(b, h.member), h.card), h.state)
 }
 
 func decodeHello(b []byte) (*hello, error) {
@@ -103,6 +120,7 @@ func decodeHello(b []byte) (*hello, error) {
 	encrypt := d.uint8()
 	h.settings.encrypt = encrypt == 1
 	h.member, h.card = d.member(), d.card()
+	h.state = d.state(h.card.Name)
 	switch {
 	case d.err != nil || len(d.rest) > 0 || encrypt > 1:
 		return nil, fmt.Errorf("hello: %w", errMalformed)
@@ -123,16 +141,39 @@ func decodeHello(b []byte) (*hello, error) {
 }
 
 func (a *answer) encode() []byte {
-	text := a.text[:min(len(a.text), maxBody-16)]
+	text := a.text[:min(len(a.text), maxText)]
 	b := binary.LittleEndian.AppendUint64([]byte{byte(a.verdict)}, a.number)
+	b = binary.LittleEndian.AppendUint64(append(b, a.founding.ID[:]...), a.founding.Base)
+	b = appendState(append(b, a.node[:]...), a.state)
+	if a.state != nil {
+		b = append(append(b, byte(len(a.state.Name))), a.state.Name...)
+	}
+	b = append(b, byte(len(a.peers)))
+	for _, p := range a.peers {
+		b = append(append(b, byte(len(p))), p...)
+	}
 	return append(b, text...)
 }
 
 func decodeAnswer(b []byte) (*answer, error) {
 	d := decoder{rest: b}
 	a := &answer{verdict: verdict(d.uint8()), number: d.uint64()}
+	a.founding = Founding{ID: d.nonce(), Base: d.uint64()}
+	a.node = founding.ID(d.nonce())
+	if a.state = d.state(""); a.state != nil {
+		if a.state.Name = string(d.bytes(int(d.uint8()))); d.err == nil {
+			d.err = checkName(a.state.Name)
+		}
+	}
+	for n := int(d.uint8()); n > 0 && d.err == nil; n-- {
+		p := string(d.bytes(int(d.uint8())))
+		if d.err == nil {
+			d.err = checkAddress(p)
+		}
+		a.peers = append(a.peers, p)
+	}
 	a.text = string(d.rest)
-	if d.err != nil || a.verdict == 0 || a.verdict >= verdictEnd {
+	if d.err != nil || len(a.text) > maxText || len(a.peers) > maxPeers || a.verdict == 0 || a.verdict >= verdictEnd {
 		return nil, fmt.Errorf("answer: %w", errMalformed)
 	}
 	return a, nil
@@ -167,4 +208,39 @@ func acceptHandshake(conn io.ReadWriter, secret []byte, judge func(*hello) (answ
 		},
 	})
 	return h, a, keys, err
+}
+
+// appendState appends what a candidate says of itself, but for its name.
+func appendState(b []byte, c *founding.Candidate) []byte {
+	if c == nil {
+		return append(b, 0)
+	}
+	flags := byte(1)
+	if c.Lives {
+		flags |= 2
+	}
+	b = append(append(b, flags), c.Start.Node[:]...)
+	b = append(append(b, c.Memory.Founding[:]...), c.Promise.To.Node[:]...)
+	for _, n := range []uint64{c.Start.Count, c.Memory.Token, c.Memory.Next, c.Change, c.Promise.To.Count, c.Promise.Round, uint64(c.Expect)} {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	return b
+}
+
+// state is the inverse of appendState.
+func (d *decoder) state(name string) *founding.Candidate {
+	flags := d.uint8()
+	if flags == 0 {
+		return nil
+	}
+	c := &founding.Candidate{Name: name, Lives: flags&2 != 0}
+	c.Start.Node, c.Memory.Founding, c.Promise.To.Node = founding.ID(d.nonce()), founding.ID(d.nonce()), founding.ID(d.nonce())
+	for _, n := range []*uint64{&c.Start.Count, &c.Memory.Token, &c.Memory.Next, &c.Change, &c.Promise.To.Count, &c.Promise.Round} {
+		*n = d.uint64()
+	}
+	expect := d.uint64()
+	if c.Expect = uint32(expect); flags != 1 && flags != 3 || expect > maxMembers || c.Start.Count == 0 {
+		d.err = errMalformed
+	}
+	return c
 }

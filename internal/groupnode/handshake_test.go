@@ -3,9 +3,11 @@ package groupnode
 import (
 	"errors"
 	"net"
+	"reflect"
 	"testing"
 	"time"
 
+	"banyan/internal/proto/founding"
 	"banyan/internal/runtime/handshake"
 )
 
@@ -31,14 +33,20 @@ func converse(dialler []byte, h *hello, judge func(*hello) (answer, error)) (a *
 
 func someHello() *hello {
 	e := someEntries()[0]
-	return &hello{purpose: toJoin, group: "shards", founding: Founding{newNonce(), 5}, settings: settings{2, 3, 4, true}, member: e.member, card: e.card}
+	return &hello{state: someState(e.card.Name), purpose: toJoin, group: "shards", founding: Founding{newNonce(), 5}, settings: settings{2, 3, 4, true}, member: e.member, card: e.card}
+}
+
+func someState(name string) *founding.Candidate {
+	return &founding.Candidate{Name: name, Start: founding.Start{Node: founding.ID{2}, Count: 3}, Lives: true,
+		Memory: founding.Memory{Founding: founding.ID{4}, Token: 5, Next: 6}, Expect: 7, Change: 8,
+		Promise: founding.Promise{To: founding.Start{Node: founding.ID{9}, Count: 10}, Round: 11}}
 }
 
 func TestHandshake(t *testing.T) {
-	want := answer{redirect, 3, "there:1"}
+	want := answer{redirect, 3, "there:1", Founding{newNonce(), 7}, founding.ID{1}, someState("b"), []string{"there:2", "there:3"}}
 	h := someHello()
 	a, heard, dialErr, acceptErr := converse(testSecret, h, func(*hello) (answer, error) { return want, nil })
-	if dialErr != nil || acceptErr != nil || *a != want || *heard != *h {
+	if dialErr != nil || acceptErr != nil || !reflect.DeepEqual(*a, want) || !reflect.DeepEqual(heard, h) {
 		t.Errorf("%+v, %v, %v, heard %+v", a, dialErr, acceptErr, heard)
 	}
 }

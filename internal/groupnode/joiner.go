@@ -4,41 +4,98 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"slices"
+	"strings"
 	"time"
 
 	"banyan/internal/runtime/handshake"
 )
 
-// maxRedirects is how often a joiner follows a redirection before it pauses.
-const maxRedirects = 4
-
-// joiner asks to be let into a group. It asks the seeds, one after the other, and the members that
-// they name, until this member is in a view. It also asks again some time after a welcome: the
-// coordinator may have died.
+// joiner looks for the group, until this member is in a view. It asks all addresses of all seeds, in
+// parallel and again and again, and the members and candidates that they name. What they answer
+// leads it to the most senior member, or makes this process found the group (see candidacy). It
+// also asks again some time after a welcome: the coordinator may have died.
 type joiner struct {
 	*Member
-	address   string // to ask next; "": the next seed's
-	seeds     int    // how many seeds' addresses were taken
-	redirects int    // since the last seed
-	strangers int    // how many in a row didn't know the secret
-	last      error  // of the last attempt that failed
+	seeds     []string // host:port, with the addresses of the last view's members
+	names     map[string]*name
+	targets   map[string]*target
+	senior    string    // the member to ask, if one was named
+	redirects int       // since the last pause
+	quiet     time.Time // nobody is asked before
+	results   chan result
+	began     time.Time
+}
+
+// name is a seed, whose host may stand for several addresses.
+type name struct {
+	addresses []string
+	err       error
+	busy      bool
+	next      time.Time // when to look it up again
+}
+
+// target is an address to ask.
+type target struct {
+	busy      bool
+	next      time.Time // when to ask again
+	failures  int       // in a row
+	strangers int       // in a row: how often it didn't know the secret
+	last      string    // what it answered last, in words
+}
+
+// result is what a lookup or a question has brought.
+type result struct {
+	seed      string // of a lookup
+	addresses []string
+
+	address string // of a question
+	answer  *answer
+	err     error
+}
+
+const (
+	// lookupPause is how long the addresses of a name hold.
+	lookupPause = time.Second
+	// maxRedirects is how often a joiner follows a redirection before it pauses.
+	maxRedirects = 4
+)
+
+func newJoiner(m *Member) *joiner {
+	j := &joiner{Member: m, names: map[string]*name{}, targets: map[string]*target{}, results: make(chan result, 16), began: time.Now()}
+	j.seeds = slices.Clone(m.cfg.Seeds)
+	for _, x := range m.memory.members() {
+		if x.Name != m.card.Name && !slices.Contains(j.seeds, x.Address) {
+			j.seeds = append(j.seeds, x.Address)
+		}
+	}
+	return j
 }
 
 // run returns nil when this member is in a view.
 func (j *joiner) run(ctx context.Context) error {
+	outer := ctx
 	ctx, cancel := j.untilAdmitted(ctx)
 	defer cancel()
+	if j.cfg.Recover {
+		if err := j.recover(ctx); err != nil {
+			return err
+		}
+	}
+	tick := time.NewTicker(max(j.cfg.Period/4, time.Millisecond))
+	defer tick.Stop()
 	for {
-		j.chooseAddress()
-		wait := j.cfg.Period / 2
-		if j.address != "" && ctx.Err() == nil {
-			var err error
-			if wait, err = j.ask(ctx); err != nil {
+		j.post(func() { j.forgetSilent(); j.settle() })
+		j.ask(ctx, toJoin)
+		select {
+		case r := <-j.results:
+			if err := j.take(ctx, r); err != nil {
 				return err
 			}
-		}
-		if over, err := j.await(ctx, wait); over {
-			return err
+		case <-tick.C:
+		case <-ctx.Done():
+			return j.end(outer)
 		}
 	}
 }
@@ -57,87 +114,264 @@ func (j *joiner) untilAdmitted(ctx context.Context) (context.Context, context.Ca
 	return ctx, func() { stop(); cancel() }
 }
 
-// chooseAddress takes the next seed's address, unless there is an address to ask.
-func (j *joiner) chooseAddress() {
-	if seeds := j.cfg.Seeds; j.address == "" && len(seeds) > 0 {
-		j.address = seeds[j.seeds%len(seeds)]
-		j.seeds, j.redirects = j.seeds+1, 0
+// end says how joining has ended.
+func (j *joiner) end(outer context.Context) error {
+	select {
+	case <-j.admitted:
+		return nil
+	default:
+	}
+	select {
+	case <-j.over:
+		return j.Err()
+	case <-outer.Done():
+		return fmt.Errorf("join: %w after %v: %s", outer.Err(), time.Since(j.began).Round(time.Millisecond), j.story())
+	case <-j.ctx.Done():
+		<-j.over
+		return j.Err()
 	}
 }
 
-// ask makes one attempt. It returns the pause before the next one, or an error if there should be
-// none.
-func (j *joiner) ask(ctx context.Context) (time.Duration, error) {
-	conn, _, a, err := j.dial(ctx, j.address, &hello{purpose: toJoin, group: j.cfg.Group, settings: j.cfg.settings(), card: j.card})
-	if err != nil {
-		return j.cfg.Period / 2, j.noAnswer(ctx, err)
+// ask looks up the seeds and asks the addresses that are due, each in the background.
+func (j *joiner) ask(ctx context.Context, why purpose) {
+	now := time.Now()
+	for _, seed := range j.seeds {
+		n := j.names[seed]
+		if n == nil {
+			n = &name{}
+			j.names[seed] = n
+		}
+		if !n.busy && !now.Before(n.next) {
+			n.busy = true
+			go j.look(ctx, seed)
+		}
+		for _, a := range n.addresses {
+			j.aim(a)
+		}
 	}
-	if a.verdict == welcome {
-		conn.Close()
+	if now.Before(j.quiet) {
+		return
 	}
-	j.strangers = 0
-	return j.follow(a)
+	for address, t := range j.targets {
+		if !t.busy && !now.Before(t.next) && (j.senior == "" || j.senior == address) && address != j.card.Address {
+			t.busy = true
+			go j.question(ctx, address, why)
+		}
+	}
 }
 
-// noAnswer notes an attempt without an answer. It returns an error if all seeds, twice in a row,
-// didn't know the secret.
-func (j *joiner) noAnswer(ctx context.Context, err error) error {
-	if ctx.Err() == nil {
-		j.last = fmt.Errorf("%s: %w", j.address, err)
+// aim makes an address one to ask.
+func (j *joiner) aim(address string) *target {
+	t := j.targets[address]
+	if t == nil {
+		t = &target{}
+		j.targets[address] = t
 	}
-	j.address = ""
-	if !errors.Is(err, handshake.ErrStranger) {
-		j.strangers = 0
+	return t
+}
+
+func (j *joiner) give(ctx context.Context, r result) {
+	select {
+	case j.results <- r:
+	case <-ctx.Done():
+	}
+}
+
+// look finds the addresses of a seed.
+func (j *joiner) look(ctx context.Context, seed string) {
+	host, port, _ := net.SplitHostPort(seed) // checked
+	r := result{seed: seed}
+	if net.ParseIP(host) != nil {
+		r.addresses = []string{seed}
+	} else {
+		limited, cancel := context.WithTimeout(ctx, handshakeLimit)
+		defer cancel()
+		var hosts []string
+		if hosts, r.err = j.cfg.lookup(limited, host); r.err == nil && len(hosts) == 0 {
+			r.err = errors.New("the name has no address")
+		}
+		for _, h := range hosts {
+			r.addresses = append(r.addresses, net.JoinHostPort(h, port))
+		}
+	}
+	j.give(ctx, r)
+}
+
+// question asks one address.
+func (j *joiner) question(ctx context.Context, address string, why purpose) {
+	h := make(chan *hello, 1)
+	j.post(func() {
+		x := j.hello(why, Nonce{})
+		if x.state = j.state(); j.mustWait() {
+			x.purpose = toMeet
+		}
+		h <- x
+	})
+	select {
+	case x := <-h:
+		conn, _, a, err := j.dial(ctx, address, x)
+		if conn != nil {
+			conn.Close()
+		}
+		j.give(ctx, result{address: address, answer: a, err: err})
+	case <-ctx.Done():
+	}
+}
+
+// take takes a result. Its error ends joining.
+func (j *joiner) take(ctx context.Context, r result) error {
+	if r.address == "" {
+		n := j.names[r.seed]
+		n.busy, n.err, n.next = false, r.err, time.Now().Add(lookupPause)
+		if r.err == nil {
+			n.addresses = r.addresses
+		}
 		return nil
 	}
-	if j.strangers++; j.strangers >= 2*len(j.cfg.Seeds) {
-		return fmt.Errorf("%w: %s", ErrSecret, j.last)
+	t := j.aim(r.address)
+	t.busy, t.next = false, time.Now().Add(j.cfg.Period/2)
+	if r.err != nil {
+		if ctx.Err() == nil {
+			j.failed(t, r)
+		}
+		return j.strangersOnly(r.err)
+	}
+	t.failures, t.strangers = 0, 0
+	return j.follow(t, r.address, r.answer)
+}
+
+// failed notes a question without an answer. The next one comes later and later.
+func (j *joiner) failed(t *target, r result) {
+	t.failures++
+	t.next = time.Now().Add(j.cfg.Period / 2 << min(t.failures-1, 3))
+	if t.strangers++; !errors.Is(r.err, handshake.ErrStranger) {
+		t.strangers = 0
+	}
+	if j.senior == r.address {
+		j.senior = ""
+	}
+	j.note(t, r.address, plainly(r.err))
+}
+
+// plainly is an error without the address, which is told beside.
+func plainly(err error) string {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	return err.Error()
+}
+
+// strangersOnly is an error if all that answer, twice each, don't know the secret.
+func (j *joiner) strangersOnly(err error) error {
+	all := false
+	for address, t := range j.targets {
+		if address == j.card.Address {
+			continue
+		}
+		if all = t.strangers >= 2; !all {
+			break
+		}
+	}
+	if all {
+		return fmt.Errorf("%w: %s", ErrSecret, err)
 	}
 	return nil
 }
 
-// follow does what an answer says. Its results are ask's.
-func (j *joiner) follow(a *answer) (time.Duration, error) {
-	wait := j.cfg.Period / 2
-	switch a.verdict {
-	case welcome:
-		wait = j.cfg.Timeout
-	case redirect:
-		j.address = a.text
-		if j.redirects++; j.redirects < maxRedirects {
-			wait = 0
-		}
-	case later:
-		if a.text != "" {
-			j.last = errors.New(a.text)
-		}
-		j.address = "" // this one may not be a member itself
-	case refused:
-		return 0, fmt.Errorf("%w by %s: %s", ErrRefused, j.address, a.text)
-	case nameInUse:
-		return 0, fmt.Errorf("%w: %s is at %s", ErrNameInUse, j.card.Name, a.text)
+// note notes what an address says, and logs it if that is new.
+func (j *joiner) note(t *target, address, words string) {
+	if t.last != words {
+		t.last = words
+		j.log.Info("join: a seed answers", "seed", address, "answer", words)
 	}
-	return wait, nil
 }
 
-// await waits for the end of a pause. It says whether joining is over, and how.
-func (j *joiner) await(ctx context.Context, pause time.Duration) (over bool, err error) {
+// follow does what an answer says.
+func (j *joiner) follow(t *target, address string, a *answer) error {
+	if a.verdict != redirect && j.senior == address {
+		j.senior = ""
+	}
+	switch a.verdict {
+	case welcome:
+		j.note(t, address, "welcome")
+		j.quiet = time.Now().Add(j.cfg.Timeout)
+	case redirect:
+		j.note(t, address, "ask "+a.text)
+		j.senior = a.text
+		if s := j.aim(a.text); j.redirects < maxRedirects {
+			s.next = time.Time{}
+			j.redirects++
+		} else {
+			j.redirects = 0
+		}
+	case later:
+		j.note(t, address, "not now "+a.text)
+	case looksToo:
+		j.note(t, address, "looks for the group, too")
+		for _, p := range a.peers {
+			j.aim(p)
+		}
+		j.post(func() { j.heardCandidate(a.state, address); j.settle() })
+		return nil
+	case itself:
+		t.next = time.Now().Add(time.Hour)
+		j.note(t, address, "this process itself")
+		return nil
+	case refused:
+		return fmt.Errorf("%w by %s: %s", ErrRefused, address, a.text)
+	case nameInUse:
+		return fmt.Errorf("%w: %s is at %s", ErrNameInUse, j.card.Name, a.text)
+	case lives:
+		j.note(t, address, fmt.Sprintf("is a member, in view %d", a.number))
+	}
+	if a.founding != (Founding{}) {
+		j.post(func() { j.heardMember(a.node) })
+	}
+	return nil
+}
+
+// story is what was tried, and what came of it.
+func (j *joiner) story() string {
+	var list []string
+	for _, seed := range j.seeds {
+		switch n := j.names[seed]; {
+		case n == nil || n.err == nil && len(n.addresses) == 0:
+			list = append(list, seed+": not looked up yet")
+		case n.err != nil:
+			list = append(list, fmt.Sprintf("%s: %v", seed, n.err))
+		}
+	}
+	for address, t := range j.targets {
+		if t.last == "" {
+			t.last = "no answer yet"
+		}
+		list = append(list, address+": "+t.last)
+	}
+	slices.Sort(list)
+	if missing := j.missing(); len(missing) > 0 {
+		list = append(list, "the group isn't founded: "+strings.Join(missing, "; "))
+	}
+	if len(list) == 0 {
+		return "there was nobody to ask"
+	}
+	return strings.Join(list, "; ")
+}
+
+// missing is what this process lacks to found the group.
+func (j *joiner) missing() []string {
+	got := make(chan []string, 1)
+	j.post(func() {
+		if c := j.candidacy.machine; c != nil {
+			got <- c.Missing()
+			return
+		}
+		got <- nil
+	})
 	select {
-	case <-j.admitted:
-		return true, nil
-	case <-j.over:
-		return true, j.Err()
-	case <-time.After(pause):
-		return false, nil
-	case <-ctx.Done():
+	case list := <-got:
+		return list
+	case <-j.ctx.Done():
+		return nil
 	}
-	select {
-	case <-j.admitted:
-		return true, nil
-	default:
-	}
-	if j.last != nil {
-		return true, fmt.Errorf("join: %w; %w", ctx.Err(), j.last)
-	}
-	return true, fmt.Errorf("join: %w", ctx.Err())
 }

@@ -41,7 +41,7 @@ func (m *Member) greet(conn *net.TCPConn, proven func()) *stream {
 	h, a, keys, err := acceptHandshake(conn, m.cfg.Secret, func(h *hello) (answer, error) {
 		proven()
 		reply := make(chan answer, 1)
-		if h.purpose == toJoin {
+		if h.purpose == toJoin || h.purpose == toMeet {
 			// Other members may have to be asked first. The dialler bounds the time.
 			conn.SetDeadline(time.Time{})
 			m.post(func() { m.joinRequested(h, reply) })

@@ -47,9 +47,12 @@ type Member struct {
 	streams    map[membership.Member]*stream
 	endings    map[membership.Member]*ending
 	reserved   map[string]*reservation // by name
-	review     bool                    // review the endings: there is a new view
-	readyAt    proto.Time              // when to get ready for the next change, or proto.Never
-	suspectAt  proto.Time              // when to report suspicions, or proto.Never
+	candidacy  candidacy
+	memory     memory
+	rivals     map[Nonce]bool // other foundings of the group that were told of
+	review     bool           // review the endings: there is a new view
+	readyAt    proto.Time     // when to get ready for the next change, or proto.Never
+	suspectAt  proto.Time     // when to report suspicions, or proto.Never
 	ended      error
 	scratch    []byte
 }
@@ -68,15 +71,13 @@ func Join(ctx context.Context, cfg Config) (*Member, error) {
 }
 
 func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, error) {
-	var first Founding
-	if len(cfg.Seeds) == 0 {
-		var err error
-		if first, err = cfg.newFounding(ctx); err != nil {
-			socket.Close()
-			return nil, err
-		}
+	memory, err := openMemory(cfg.Dir)
+	if err != nil {
+		socket.Close()
+		return nil, err
 	}
 	m := &Member{
+		memory: memory,
 		cfg:    cfg,
 		card:   Card{Nonce: newNonce(), Name: cfg.Name, Address: cfg.Advertise},
 		socket: socket,
@@ -84,23 +85,28 @@ func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, er
 		start:  time.Now(),
 		events: make(chan func(), postLimit), admitted: make(chan struct{}), over: make(chan struct{}),
 		cards: map[membership.Member]Card{}, links: map[membership.Member]*link{}, streams: map[membership.Member]*stream{},
-		endings: map[membership.Member]*ending{}, reserved: map[string]*reservation{}, readyAt: proto.Never, suspectAt: proto.Never,
+		rivals: map[Nonce]bool{}, endings: map[membership.Member]*ending{}, reserved: map[string]*reservation{}, readyAt: proto.Never, suspectAt: proto.Never,
 	}
 	if m.card.Address == "" {
 		m.card.Address = socket.Addr().String()
 	}
+	m.card.Node = memory.record.Node
 	m.showPresence()
+	m.newCandidacy()
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	m.background.Go(m.listen)
 	go m.run()
-	if len(cfg.Seeds) == 0 {
-		m.post(func() { m.found(first) })
+	if len(cfg.Seeds) == 0 && m.candidacy.machine == nil && !cfg.Recover {
+		m.foundAfter(memory.token())
 	}
-	if err := (&joiner{Member: m}).run(ctx); err != nil {
+	if err := newJoiner(m).run(ctx); err != nil {
 		m.post(func() { m.finish(ErrClosed) })
 		<-m.over
 		m.Close()
 		return nil, err
+	}
+	if len(cfg.Seeds) > 0 {
+		m.background.Go(m.lookAround)
 	}
 	return m, nil
 }
@@ -242,6 +248,7 @@ func (m *Member) shutdown() {
 		l.cut()
 	}
 	m.background.Wait()
+	m.memory.close()
 	m.cause.Store(&m.ended)
 	m.cfg.Observer.Ended(m.ended)
 	close(m.over)

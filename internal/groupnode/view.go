@@ -1,6 +1,7 @@
 package groupnode
 
 import (
+	"fmt"
 	"slices"
 
 	"banyan/internal/proto"
@@ -22,6 +23,9 @@ func (m *Member) found(f Founding) {
 	m.self, m.cards[self] = self, m.card
 	m.enter(f)
 	m.machine = membership.New(m.machineConfig(), first)
+	if m.remember(); m.ended != nil {
+		return
+	}
 	m.installed(first, true)
 	m.settle()
 }
@@ -40,11 +44,16 @@ func (m *Member) machineConfig() membership.Config {
 // learns its number, and the founding.
 func (m *Member) admittedBy(s *stream, x *membership.Message) bool {
 	for _, v := range []*membership.View{x.View, x.Base} {
-		if v == nil || v == x.View && x.Kind == membership.Propose {
+		if v == nil || m.mustWait() || v == x.View && x.Kind == membership.Propose {
 			continue
 		}
 		for _, who := range v.Members {
 			if m.cards[who].Nonce == m.card.Nonce {
+				if last := m.memory.token(); s.founding.Token(v.Number) <= last {
+					m.finish(fmt.Errorf("%w: the group that lives has token %d, and this process has been in a view with token %d: the epoch has gone back",
+						ErrRefused, s.founding.Token(v.Number), last))
+					return false
+				}
 				m.self = who
 				m.enter(s.founding)
 				var request membership.Actions // dropped: it is in already
@@ -84,12 +93,16 @@ func (m *Member) settle() {
 
 // act carries out one action of the membership.
 func (m *Member) act(a *membership.Action) {
+	if m.remember(); m.ended != nil {
+		return
+	}
 	switch a.Kind {
 	case membership.Send:
 		m.sendMembership(a.To, a.Message)
 	case membership.Install:
 		m.installed(a.View, a.Stable)
 	case membership.Released:
+		m.forgetGroup()
 		m.finish(ErrLeft)
 	case membership.Excluded:
 		m.finish(ErrExcluded)

@@ -1,0 +1,142 @@
+package groupnode
+
+import (
+	"banyan/internal/proto"
+	"banyan/internal/proto/founding"
+)
+
+// candidacy is this process's part in founding its group, as long as it is no member.
+type candidacy struct {
+	machine *founding.Machine // nil: this process only joins
+	heard   map[founding.ID]candidate
+	livesAt proto.Time // when a live member was last heard of
+	decided bool       // this process founds
+}
+
+// candidate is another process that looks for the group.
+type candidate struct {
+	address string
+	at      proto.Time // when it was last heard of
+}
+
+// newCandidacy makes a candidate of a process that remembers a group, or is one of those that found
+// one.
+func (m *Member) newCandidacy() {
+	memory, needed := m.memory.candidate()
+	if memory == (founding.Memory{}) && m.cfg.Expect == 0 || m.cfg.Recover {
+		return
+	}
+	start := founding.Start{Node: m.node(), Count: max(m.memory.record.Starts, 1)}
+	m.candidacy.heard = map[founding.ID]candidate{}
+	m.candidacy.machine = founding.New(founding.Config{
+		Name: m.card.Name, Start: start, Memory: memory, Needed: needed, Expect: uint32(m.cfg.Expect),
+	})
+}
+
+// node is this process's identity as a candidate. Without a directory it is a new one each time.
+func (m *Member) node() founding.ID {
+	if m.memory.dir == nil {
+		return founding.ID(m.card.Nonce)
+	}
+	return founding.ID(m.memory.record.Node)
+}
+
+// state is what this candidate says of itself; nil if it is none.
+func (m *Member) state() *founding.Candidate {
+	if m.candidacy.machine == nil || m.machine != nil {
+		return nil
+	}
+	s := m.candidacy.machine.Self()
+	return &s
+}
+
+// heardCandidate takes what another candidate says of itself.
+func (m *Member) heardCandidate(c *founding.Candidate, address string) {
+	if c == nil || m.candidacy.machine == nil || m.machine != nil {
+		return
+	}
+	m.candidacy.heard[c.Start.Node] = candidate{address, m.now}
+	m.candidacy.machine.Heard(*c)
+	m.foundIfDecided()
+}
+
+// heardMember takes the news that a process is a member of the group.
+func (m *Member) heardMember(node founding.ID) {
+	if m.candidacy.machine == nil || m.machine != nil {
+		return
+	}
+	delete(m.candidacy.heard, node)
+	m.candidacy.livesAt = m.now
+	m.candidacy.machine.Lives(true)
+	m.candidacy.machine.Gone(node)
+}
+
+// forgetSilent forgets candidates and members that haven't been heard of for long.
+func (m *Member) forgetSilent() {
+	c := &m.candidacy
+	if c.machine == nil || m.machine != nil {
+		return
+	}
+	limit := proto.Time(2 * m.cfg.Timeout)
+	for node, x := range c.heard {
+		if m.now-x.at > limit {
+			delete(c.heard, node)
+			c.machine.Gone(node)
+		}
+	}
+	if m.now-c.livesAt > limit {
+		c.machine.Lives(false)
+	}
+	m.foundIfDecided()
+}
+
+// mustWait says whether this process has promised not to become a member but of another's founding.
+func (m *Member) mustWait() bool {
+	if m.candidacy.machine == nil {
+		return false
+	}
+	_, promised := m.candidacy.machine.Promised()
+	return promised
+}
+
+// foundIfDecided founds the group if all that is needed is there. What numbers the foundings may
+// take its time.
+func (m *Member) foundIfDecided() {
+	c := &m.candidacy
+	if c.decided || m.machine != nil || m.ended != nil || !c.machine.Found() {
+		return
+	}
+	c.decided = true
+	floor := m.memory.token()
+	for _, x := range c.machine.Known() {
+		floor = max(floor, x.Memory.Token)
+	}
+	m.log.Info("this process founds the group", "candidates", len(c.machine.Known())+1, "after token", floor)
+	m.foundAfter(floor)
+}
+
+// foundAfter founds the group with tokens above a floor, in the background.
+func (m *Member) foundAfter(floor uint64) {
+	m.background.Go(func() {
+		f, err := m.cfg.newFounding(m.ctx, floor)
+		m.post(func() {
+			switch {
+			case m.machine != nil || m.ended != nil:
+			case err != nil:
+				m.finish(err)
+			default:
+				m.found(f)
+			}
+		})
+	})
+}
+
+// peers are the addresses of other candidates, for one that doesn't know them.
+func (m *Member) peers() (list []string) {
+	for _, x := range m.candidacy.heard {
+		if x.address != "" && len(list) < maxPeers {
+			list = append(list, x.address)
+		}
+	}
+	return list
+}

@@ -1,0 +1,125 @@
+package groupnode
+
+import (
+	"hash/fnv"
+
+	"banyan/internal/groupnode/store"
+	"banyan/internal/proto/founding"
+	"banyan/internal/proto/membership"
+)
+
+// memory is what this process keeps on disk of its group, if it has a directory for it.
+type memory struct {
+	dir    *store.Dir // nil: nothing is kept
+	record store.Record
+	view   *membership.View // as the record has it
+	next   *membership.View
+}
+
+// openMemory opens the directory of a Config.
+func openMemory(path string) (mem memory, err error) {
+	if path == "" {
+		return mem, nil
+	}
+	if mem.dir, mem.record, err = store.OpenDir(path, store.ID(newNonce())); err != nil {
+		return mem, wrong("Dir", "%w", err)
+	}
+	return mem, nil
+}
+
+func (mem *memory) close() {
+	if mem.dir != nil {
+		mem.dir.Close()
+	}
+}
+
+// token is that of the last view; 0 if there was none.
+func (mem *memory) token() uint64 {
+	if mem.record.View == nil {
+		return mem.record.Base // a view that was left has had a lower one than the next founding
+	}
+	return mem.record.Base + mem.record.View.Number
+}
+
+// members are those of the last view, and of the one accepted as the next.
+func (mem *memory) members() []store.Member {
+	if mem.record.View == nil {
+		return nil
+	}
+	list := mem.record.View.Members
+	if mem.record.Next != nil {
+		list = append(list[:len(list):len(list)], mem.record.Next.Members...)
+	}
+	return list
+}
+
+// candidate is what the memory means for the founding of the group.
+func (mem *memory) candidate() (m founding.Memory, needed []founding.Needed) {
+	r := &mem.record
+	if r.View == nil {
+		return m, nil
+	}
+	m = founding.Memory{Founding: founding.ID(r.Founding), Token: mem.token()}
+	if r.Next != nil {
+		digest := fnv.New64a()
+		for _, x := range r.Next.Members {
+			digest.Write(append([]byte(x.Name), x.Node[:]...))
+		}
+		m.Next = digest.Sum64() | 1
+	}
+	for _, x := range mem.members() {
+		needed = append(needed, founding.Needed{Node: founding.ID(x.Node), Name: x.Name})
+	}
+	return m, needed
+}
+
+// remember makes the memory keep up with the machine. A view is kept once it is in force, and one
+// with joiners before this member accepts it: see package founding. It is called before what the
+// machine asks for is carried out, and ends the member if the disk fails.
+func (m *Member) remember() {
+	mem := &m.memory
+	if mem.dir == nil || m.machine == nil || m.ended != nil {
+		return
+	}
+	view, next := m.machine.View(), m.machine.Accepted()
+	if next != nil && len(next.Joined) == 0 {
+		next = nil
+	}
+	if view == mem.view && next == mem.next {
+		return
+	}
+	r := &mem.record
+	r.Group, r.Founding, r.Base = m.cfg.Group, store.ID(m.founding.ID), m.founding.Base
+	r.View, r.Next = m.kept(view), m.kept(next)
+	mem.view, mem.next = view, next
+	m.write()
+}
+
+// forgetGroup is called when this member has left: it has no part in what becomes of the group.
+func (m *Member) forgetGroup() {
+	if m.memory.dir != nil {
+		m.memory.record.View, m.memory.record.Next = nil, nil
+		m.memory.record.Base += 1 << 32
+		m.write()
+	}
+}
+
+func (m *Member) write() {
+	if err := m.memory.dir.Write(m.memory.record); err != nil {
+		m.log.Error("this member ends: what it has to remember can't be written", "err", err)
+		m.finish(wrong("Dir", "%w", err))
+	}
+}
+
+// kept is what is kept of a view.
+func (m *Member) kept(v *membership.View) *store.View {
+	if v == nil {
+		return nil
+	}
+	k := &store.View{Number: v.Number}
+	for _, x := range v.Members {
+		c := m.cards[x]
+		k.Members = append(k.Members, store.Member{Name: c.Name, Address: c.Address, Node: store.ID(c.Node)})
+	}
+	return k
+}

@@ -1,0 +1,56 @@
+package groupnode
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// recover founds the group anew on an operator's word. It asks the seeds first, and the members of
+// the last view: as long as one of them is a member of the group there is nothing to recover.
+func (j *joiner) recover(ctx context.Context) error {
+	floor := j.memory.token()
+	asked := map[string]bool{}
+	// Two rounds: of names, and of addresses. Both are bounded by handshakeLimit.
+	for deadline := time.Now().Add(2 * handshakeLimit); time.Now().Before(deadline); {
+		j.ask(ctx, toMeet)
+		if j.allAnswered(asked) {
+			break
+		}
+		select {
+		case r := <-j.results:
+			if r.address != "" {
+				asked[r.address] = true
+			}
+			if err := j.take(ctx, r); err != nil {
+				return err
+			}
+			if a := r.answer; a != nil && a.verdict == lives {
+				return fmt.Errorf("%w: %s is a member, in view %d of founding %x: join it, or end it first", ErrLives, r.address, a.number, a.founding.ID)
+			} else if a != nil && a.state != nil {
+				floor = max(floor, a.state.Memory.Token)
+			}
+		case <-ctx.Done():
+			return j.end(ctx)
+		case <-time.After(j.cfg.Period):
+		}
+	}
+	j.log.Warn("an operator says that no member of the group lives: this process founds it anew", "after token", floor, "asked", j.story())
+	j.post(func() { j.foundAfter(floor) })
+	return nil
+}
+
+// allAnswered says whether all names are known and all addresses have been asked.
+func (j *joiner) allAnswered(asked map[string]bool) bool {
+	for _, n := range j.names {
+		if n.err == nil && len(n.addresses) == 0 {
+			return false
+		}
+		for _, a := range n.addresses {
+			if !asked[a] && a != j.card.Address {
+				return false
+			}
+		}
+	}
+	return true
+}
