@@ -10,6 +10,7 @@ type candidacy struct {
 	machine *founding.Machine // nil: this process only joins
 	heard   map[founding.ID]candidate
 	livesAt proto.Time // when a live member was last heard of
+	asked   bool       // all seeds have answered, or failed to
 	decided bool       // this process founds
 }
 
@@ -19,11 +20,17 @@ type candidate struct {
 	at      proto.Time // when it was last heard of
 }
 
-// newCandidacy makes a candidate of a process that remembers a group, or is one of those that found
-// one.
+// foundsAlone says whether this process founds a group at once.
+func (m *Member) foundsAlone() bool {
+	return len(m.cfg.Seeds) == 0 && m.memory.record.View == nil && !m.cfg.Recover
+}
+
+// newCandidacy makes a candidate of a process that has a directory, or is one of those that found a
+// group. A promise of one that remembers nothing may be needed, too: a view may have had it in that
+// never came into force.
 func (m *Member) newCandidacy() {
 	memory, needed := m.memory.candidate()
-	if memory == (founding.Memory{}) && m.cfg.Expect == 0 || m.cfg.Recover {
+	if m.foundsAlone() || m.memory.dir == nil && m.cfg.Expect == 0 || m.cfg.Recover {
 		return
 	}
 	start := founding.Start{Node: m.node(), Count: max(m.memory.record.Starts, 1)}
@@ -103,7 +110,7 @@ func (m *Member) mustWait() bool {
 // take its time.
 func (m *Member) foundIfDecided() {
 	c := &m.candidacy
-	if c.decided || m.machine != nil || m.ended != nil || !c.machine.Found() {
+	if c.decided || m.machine != nil || m.ended != nil || !c.machine.Found() || !c.asked && m.memory.record.View == nil {
 		return
 	}
 	c.decided = true

@@ -19,6 +19,12 @@
 // No process is let in under the name of a live member: if that member answers, the joiner is
 // refused. Otherwise the group must first find that the old incarnation is over, and exclude it.
 //
+// # Founding
+//
+// A process without seeds founds a group alone. One that has been in a group, by what its directory
+// says (memory.go), is a candidate (candidacy.go, package founding) until it is let in or founds the
+// group anew. All that a joiner asks, and what it is told, is in joiner.go.
+//
 // # Invariants
 //
 //   - A process that doesn't know the secret can't send a frame (handshake.go).

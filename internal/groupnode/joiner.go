@@ -86,7 +86,8 @@ func (j *joiner) run(ctx context.Context) error {
 	tick := time.NewTicker(max(j.cfg.Period/4, time.Millisecond))
 	defer tick.Stop()
 	for {
-		j.post(func() { j.forgetSilent(); j.settle() })
+		asked := j.allAsked()
+		j.post(func() { j.candidacy.asked = asked; j.forgetSilent(); j.settle() })
 		j.ask(ctx, toJoin)
 		select {
 		case r := <-j.results:
@@ -158,6 +159,21 @@ func (j *joiner) ask(ctx context.Context, why purpose) {
 			go j.question(ctx, address, why)
 		}
 	}
+}
+
+// allAsked says whether all seeds have answered, or failed to.
+func (j *joiner) allAsked() bool {
+	for _, seed := range j.seeds {
+		if n := j.names[seed]; n == nil || n.err == nil && len(n.addresses) == 0 {
+			return false
+		}
+	}
+	for address, t := range j.targets {
+		if t.last == "" && address != j.card.Address {
+			return false
+		}
+	}
+	return true
 }
 
 // aim makes an address one to ask.

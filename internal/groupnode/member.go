@@ -96,7 +96,7 @@ func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, er
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	m.background.Go(m.listen)
 	go m.run()
-	if len(cfg.Seeds) == 0 && m.candidacy.machine == nil && !cfg.Recover {
+	if m.foundsAlone() {
 		m.foundAfter(memory.token())
 	}
 	if err := newJoiner(m).run(ctx); err != nil {

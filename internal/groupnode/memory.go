@@ -1,6 +1,7 @@
 package groupnode
 
 import (
+	"fmt"
 	"hash/fnv"
 
 	"banyan/internal/groupnode/store"
@@ -107,7 +108,7 @@ func (m *Member) forgetGroup() {
 func (m *Member) write() {
 	if err := m.memory.dir.Write(m.memory.record); err != nil {
 		m.log.Error("this member ends: what it has to remember can't be written", "err", err)
-		m.finish(wrong("Dir", "%w", err))
+		m.finish(fmt.Errorf("what this member has to remember can't be written: %w", err))
 	}
 }
 

@@ -10,18 +10,14 @@ import (
 // the last view: as long as one of them is a member of the group there is nothing to recover.
 func (j *joiner) recover(ctx context.Context) error {
 	floor := j.memory.token()
-	asked := map[string]bool{}
 	// Two rounds: of names, and of addresses. Both are bounded by handshakeLimit.
 	for deadline := time.Now().Add(2 * handshakeLimit); time.Now().Before(deadline); {
 		j.ask(ctx, toMeet)
-		if j.allAnswered(asked) {
+		if j.allAsked() {
 			break
 		}
 		select {
 		case r := <-j.results:
-			if r.address != "" {
-				asked[r.address] = true
-			}
 			if err := j.take(ctx, r); err != nil {
 				return err
 			}
@@ -38,19 +34,4 @@ func (j *joiner) recover(ctx context.Context) error {
 	j.log.Warn("an operator says that no member of the group lives: this process founds it anew", "after token", floor, "asked", j.story())
 	j.post(func() { j.foundAfter(floor) })
 	return nil
-}
-
-// allAnswered says whether all names are known and all addresses have been asked.
-func (j *joiner) allAnswered(asked map[string]bool) bool {
-	for _, n := range j.names {
-		if n.err == nil && len(n.addresses) == 0 {
-			return false
-		}
-		for _, a := range n.addresses {
-			if !asked[a] && a != j.card.Address {
-				return false
-			}
-		}
-	}
-	return true
 }
