@@ -67,6 +67,9 @@ var (
 	ErrNameInUse = groupnode.ErrNameInUse
 	// ErrRefused: the group doesn't let this process in; the error says why.
 	ErrRefused = groupnode.ErrRefused
+	// ErrAddressInUse: another process listens at Config.Listen. The Config may be right, so that it is
+	// worth trying again.
+	ErrAddressInUse = groupnode.ErrAddressInUse
 	// ErrLives: a member of the group lives, so [Recover] doesn't found it anew.
 	ErrLives = groupnode.ErrLives
 	// ErrSecret: the processes that answer at the seeds have another secret.

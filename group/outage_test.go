@@ -173,8 +173,10 @@ func TestMajorityLost(t *testing.T) {
 	if _, err := group.Join(ctx, cfg); err == nil || !strings.Contains(err.Error(), "p0 hasn't been heard of") {
 		t.Fatalf("it doesn't say what is missing: %v", err)
 	}
-	m, err := group.Recover(t.Context(), cfg)
-	if err != nil {
+	// The port may be taken by another test meanwhile.
+	var m *group.Member
+	var err error
+	if !eventually(settleLimit, func() bool { m, err = group.Recover(t.Context(), cfg); return !errors.Is(err, group.ErrAddressInUse) }) || err != nil {
 		t.Fatal(err)
 	}
 	defer m.Close()

@@ -3,6 +3,7 @@ package groupnode
 import (
 	"banyan/internal/proto"
 	"banyan/internal/proto/founding"
+	"banyan/internal/proto/membership"
 )
 
 // candidacy is this process's part in founding its group, as long as it is no member.
@@ -104,6 +105,19 @@ func (m *Member) mustWait() bool {
 	}
 	_, promised := m.candidacy.machine.Promised()
 	return promised
+}
+
+// freeBy ends the promise to a candidate that is a member of a view.
+func (m *Member) freeBy(v *membership.View) {
+	if m.candidacy.machine == nil {
+		return
+	}
+	to, _ := m.candidacy.machine.Promised()
+	for _, x := range v.Members {
+		if c := m.cards[x]; founding.ID(c.Node) == to.Node || founding.ID(c.Nonce) == to.Node {
+			m.heardMember(to.Node)
+		}
+	}
 }
 
 // foundIfDecided founds the group if all that is needed is there. What numbers the foundings may

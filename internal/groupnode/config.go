@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"syscall"
 	"time"
 
 	"banyan/internal/proto/membership"
@@ -98,6 +99,9 @@ func (c *Config) open() (*net.TCPListener, error) {
 	}
 	socket, err := net.Listen("tcp", c.Listen)
 	if err != nil {
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return nil, fmt.Errorf("%w: %s: another process listens there, or this one still does", ErrAddressInUse, c.Listen)
+		}
 		return nil, wrong("Listen", "%w", err)
 	}
 	return socket.(*net.TCPListener), nil
@@ -195,6 +199,8 @@ var (
 	ErrRefused = errors.New("refused")
 	// ErrSecret: the process that answers has another secret.
 	ErrSecret = errors.New("the secret isn't the group's")
+	// ErrAddressInUse: another process listens at Listen. The Config may be right.
+	ErrAddressInUse = errors.New("the address is in use")
 	// ErrLives: a member of the group lives, so it isn't founded anew.
 	ErrLives = errors.New("the group lives")
 )

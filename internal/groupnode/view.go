@@ -44,11 +44,16 @@ func (m *Member) machineConfig() membership.Config {
 // learns its number, and the founding.
 func (m *Member) admittedBy(s *stream, x *membership.Message) bool {
 	for _, v := range []*membership.View{x.View, x.Base} {
-		if v == nil || m.mustWait() || v == x.View && x.Kind == membership.Propose {
+		if v == nil || v == x.View && x.Kind == membership.Propose {
 			continue
 		}
 		for _, who := range v.Members {
 			if m.cards[who].Nonce == m.card.Nonce {
+				if m.freeBy(v); m.mustWait() {
+					// It could be a member of one founding, and counted on for another.
+					m.finish(fmt.Errorf("%w: it was let in while it supported another process that is to found the group; join again", ErrExcluded))
+					return false
+				}
 				if last := m.memory.token(); s.founding.Token(v.Number) <= last {
 					m.finish(fmt.Errorf("%w: the group that lives has token %d, and this process has been in a view with token %d: the epoch has gone back",
 						ErrRefused, s.founding.Token(v.Number), last))
