@@ -218,8 +218,8 @@ func (j *joiner) question(ctx context.Context, address string, why purpose) {
 	h := make(chan *hello, 1)
 	j.post(func() {
 		x := j.hello(why, Nonce{})
-		if x.state = j.state(); j.mustWait() {
-			x.purpose = toMeet
+		if x.state = j.state(); x.state != nil && (!x.state.Lives || j.mustWait()) {
+			x.purpose = toMeet // what it is let in by, it must not support another against
 		}
 		h <- x
 	})
@@ -339,6 +339,9 @@ func (j *joiner) follow(t *target, address string, a *answer) error {
 	case nameInUse:
 		return fmt.Errorf("%w: %s is at %s", ErrNameInUse, j.card.Name, a.text)
 	case lives:
+		if !strings.HasPrefix(t.last, "is a member") {
+			t.next = time.Now() // to be let in
+		}
 		j.note(t, address, fmt.Sprintf("is a member, in view %d", a.number))
 	}
 	if a.founding != (Founding{}) {

@@ -52,6 +52,9 @@ type Candidate struct {
 // stands says whether a candidate supports itself.
 func (c *Candidate) stands() bool { return c.Promise.To == c.Start }
 
+// able says whether a candidate may ever found the group. Others have only promises to give.
+func (c *Candidate) able() bool { return c.Memory != (Memory{}) || c.Expect > 0 }
+
 // before says whether a candidate is preferred to another one.
 func (c *Candidate) before(other *Candidate) bool {
 	switch {

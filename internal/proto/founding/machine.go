@@ -130,17 +130,17 @@ func (m *Machine) choose() Promise {
 			return now // it may count on it
 		}
 		lives = lives || c.Lives
-		if m.cfg.lenient&anyMemory != 0 {
-			if c.Name < best.Name {
-				best = c
-			}
-		} else if c.before(best) {
+		switch {
+		case !c.able():
+		case !best.able(), m.cfg.lenient&anyMemory == 0 && c.before(best), m.cfg.lenient&anyMemory != 0 && c.Name < best.Name:
 			best = c
 		}
 	}
 	switch {
 	case lives:
 		return Promise{} // the group isn't founded anew
+	case !best.able():
+		return Promise{}
 	case best == &m.self && m.self.stands():
 		return m.self.Promise
 	case best == &m.self:
