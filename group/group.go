@@ -37,10 +37,10 @@ type Config struct {
 	// the silence that is taken for a death, by default ten periods, but at least 1 s. These and
 	// Arity must be the same for all members: the group refuses a process with other values.
 	HeartbeatPeriod, HeartbeatTimeout time.Duration
-	// Dir is a directory in which this process keeps what it has to know after its end: who it is,
-	// and who was in its last view. With it the group comes back by itself after all of its
-	// processes have ended: see [Recover]. No other member may use it at the same time. The default
-	// is to keep nothing.
+	// Dir is a directory in which this process keeps what it has to know after its end: who it
+	// is, and who was in its last view. With it the group comes back by itself after all of its
+	// processes have ended: see [Recover]. No other member may use it at the same time. The
+	// default is to keep nothing.
 	Dir string
 	// Epochs numbers the group's foundings, so that View.Token never goes back. The default is the
 	// founder's clock. All processes that may found the group should have the same Epochs.
@@ -67,11 +67,11 @@ var (
 	ErrNameInUse = groupnode.ErrNameInUse
 	// ErrRefused: the group doesn't let this process in; the error says why.
 	ErrRefused = groupnode.ErrRefused
-	// ErrAddressInUse: another process listens at Config.Listen. The Config may be right, so that it is
-	// worth trying again.
+	// ErrAddressInUse: another process listens at Config.Listen. The Config may be right, so that
+	// it is worth trying again.
 	ErrAddressInUse = groupnode.ErrAddressInUse
-	// ErrLives: a member of the group lives, so [Recover] doesn't found it anew.
-	ErrLives = groupnode.ErrLives
+	// ErrExists: a member of the group lives, so [Recover] doesn't found it anew.
+	ErrExists = groupnode.ErrExists
 	// ErrSecret: the processes that answer at the seeds have another secret.
 	ErrSecret = groupnode.ErrSecret
 )
@@ -92,11 +92,12 @@ type Member struct {
 // them.
 func Join(ctx context.Context, cfg Config) (*Member, error) { return join(ctx, cfg, false) }
 
-// Recover founds a group anew of which too few members are left to go on, on an operator's word that
-// no member lives: those that are gone don't come back as members. It asks the seeds and the members
-// of the last view first, and returns ErrLives if one of them is a member. The tokens of the new
-// founding are higher than those of all views that this process, or one that answers, has been in.
-// The other processes join this one as usual, if it is among their seeds or was in their last view.
+// Recover founds a group anew of which too few members are left to go on, on an operator's word
+// that no member lives: those that are gone don't come back as members. It asks the seeds and the
+// members of the last view first, and returns ErrExists if one of them is a member. The tokens of
+// the new founding are higher than those of all views that this process, or one that answers, has
+// been in. The other processes join this one as usual, if it is among their seeds or was in their
+// last view.
 //
 // At most one process may call it. If the others can't be reached but live, there are two groups.
 // It isn't needed if all members of the last view have a Config.Dir and are started again.

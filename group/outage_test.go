@@ -196,7 +196,7 @@ func TestRecoverWhileAlive(t *testing.T) {
 	o := newOutage(t, 3)
 	cfg := o.cfgs[2]
 	o.kill(2)
-	if _, err := group.Recover(t.Context(), cfg); !errors.Is(err, group.ErrLives) {
+	if _, err := group.Recover(t.Context(), cfg); !errors.Is(err, group.ErrExists) {
 		t.Fatal(err)
 	}
 	o.start(2)

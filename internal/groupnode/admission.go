@@ -25,7 +25,7 @@ type reservation struct {
 func (m *Member) joinRequested(h *hello, reply chan<- answer) {
 	a := m.mayNotAdmit(h)
 	if h.purpose == toMeet && a == nil {
-		a = &answer{verdict: lives, number: m.machine.View().Number}
+		a = &answer{verdict: isMember, number: m.machine.View().Number}
 	}
 	if a != nil {
 		a.founding, a.node = m.founding, m.node()

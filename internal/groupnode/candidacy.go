@@ -8,11 +8,11 @@ import (
 
 // candidacy is this process's part in founding its group, as long as it is no member.
 type candidacy struct {
-	machine *founding.Machine // nil: this process only joins
-	heard   map[founding.ID]candidate
-	livesAt proto.Time // when a live member was last heard of
-	asked   bool       // all seeds have answered, or failed to
-	decided bool       // this process founds
+	machine  *founding.Machine // nil: this process only joins
+	heard    map[founding.ID]candidate
+	existsAt proto.Time // when a live member was last heard of
+	asked    bool       // all seeds have answered, or failed to
+	decided  bool       // this process founds
 }
 
 // candidate is another process that looks for the group.
@@ -26,9 +26,9 @@ func (m *Member) foundsAlone() bool {
 	return len(m.cfg.Seeds) == 0 && m.memory.record.View == nil && !m.cfg.Recover
 }
 
-// newCandidacy makes a candidate of a process that has a directory, or is one of those that found a
-// group. A promise of one that remembers nothing may be needed, too: a view may have had it in that
-// never came into force.
+// newCandidacy makes a candidate of a process that has a directory, or is one of those that found
+// a group. A promise of one that remembers nothing may be needed, too: a view may have had it in
+// that never came into force.
 func (m *Member) newCandidacy() {
 	memory, needed := m.memory.candidate()
 	if m.foundsAlone() || m.memory.dir == nil && m.cfg.Expect == 0 || m.cfg.Recover {
@@ -74,8 +74,8 @@ func (m *Member) heardMember(node founding.ID) {
 		return
 	}
 	delete(m.candidacy.heard, node)
-	m.candidacy.livesAt = m.now
-	m.candidacy.machine.Lives(true)
+	m.candidacy.existsAt = m.now
+	m.candidacy.machine.Exists(true)
 	m.candidacy.machine.Gone(node)
 }
 
@@ -92,13 +92,14 @@ func (m *Member) forgetSilent() {
 			c.machine.Gone(node)
 		}
 	}
-	if m.now-c.livesAt > limit {
-		c.machine.Lives(false)
+	if m.now-c.existsAt > limit {
+		c.machine.Exists(false)
 	}
 	m.foundIfDecided()
 }
 
-// mustWait says whether this process has promised not to become a member but of another's founding.
+// mustWait says whether this process has promised not to become a member but of another's
+// founding.
 func (m *Member) mustWait() bool {
 	if m.candidacy.machine == nil {
 		return false

@@ -201,6 +201,6 @@ var (
 	ErrSecret = errors.New("the secret isn't the group's")
 	// ErrAddressInUse: another process listens at Listen. The Config may be right.
 	ErrAddressInUse = errors.New("the address is in use")
-	// ErrLives: a member of the group lives, so it isn't founded anew.
-	ErrLives = errors.New("the group lives")
+	// ErrExists: a member of the group lives, so it isn't founded anew.
+	ErrExists = errors.New("the group has a live member")
 )

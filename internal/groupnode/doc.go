@@ -21,9 +21,9 @@
 //
 // # Founding
 //
-// A process without seeds founds a group alone. One that has been in a group, by what its directory
-// says (memory.go), is a candidate (candidacy.go, package founding) until it is let in or founds the
-// group anew. All that a joiner asks, and what it is told, is in joiner.go.
+// A process without seeds founds a group alone. One that has been in a group, by what its
+// directory says (memory.go), is a candidate (candidacy.go, package founding) until it is let in
+// or founds the group anew. All that a joiner asks, and what it is told, is in joiner.go.
 //
 // # Invariants
 //

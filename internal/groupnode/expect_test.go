@@ -84,8 +84,8 @@ func TestExpect(t *testing.T) {
 	}
 }
 
-// Two of three don't found, and say what they wait for. With the third they do, and a fourth, of the
-// same configuration, only joins.
+// Two of three don't found, and say what they wait for. With the third they do, and a fourth, of
+// the same configuration, only joins.
 func TestExpectTooFew(t *testing.T) {
 	t.Parallel()
 	cfgs, logs := expecting(t, 4, "127.0.0.1", "127.0.0.1")

@@ -38,8 +38,9 @@ func ClockEpoch(at time.Time) uint64 {
 }
 
 // clockBase is the base of a founding at a time that has no Epochs. The fraction of the second
-// stands in the lower half, in units of 2⁻³² s. As a view takes longer than that, no token is ahead
-// of the clock of the founder, and a founding that comes later by the same clock has higher ones.
+// stands in the lower half, in units of 2⁻³² s. As a view takes longer than that, no token is
+// ahead of the clock of the founder, and a founding that comes later by the same clock has higher
+// ones.
 func clockBase(at time.Time) uint64 {
 	fraction := at.Sub(epochZero) % time.Second
 	return ClockEpoch(at)<<32 | uint64(max(fraction, 0))<<32/uint64(time.Second)

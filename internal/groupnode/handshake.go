@@ -53,7 +53,7 @@ const (
 	notHere           // the acceptor has another nonce than the one called
 	eviction          // the dialler is excluded, by view answer.number
 	looksToo          // the acceptor is no member: it looks for the group, too
-	lives             // the acceptor is a member of answer.founding, in view answer.number
+	isMember          // the acceptor is a member of answer.founding, in view answer.number
 	itself            // the dialler has dialled itself
 	verdictEnd
 )
@@ -216,7 +216,7 @@ func appendState(b []byte, c *founding.Candidate) []byte {
 		return append(b, 0)
 	}
 	flags := byte(1)
-	if c.Lives {
+	if c.Exists {
 		flags |= 2
 	}
 	b = append(append(b, flags), c.Start.Node[:]...)
@@ -233,7 +233,7 @@ func (d *decoder) state(name string) *founding.Candidate {
 	if flags == 0 {
 		return nil
 	}
-	c := &founding.Candidate{Name: name, Lives: flags&2 != 0}
+	c := &founding.Candidate{Name: name, Exists: flags&2 != 0}
 	c.Start.Node, c.Memory.Founding, c.Promise.To.Node = founding.ID(d.nonce()), founding.ID(d.nonce()), founding.ID(d.nonce())
 	for _, n := range []*uint64{&c.Start.Count, &c.Memory.Token, &c.Memory.Next, &c.Change, &c.Promise.To.Count, &c.Promise.Round} {
 		*n = d.uint64()

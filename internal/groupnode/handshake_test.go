@@ -37,7 +37,7 @@ func someHello() *hello {
 }
 
 func someState(name string) *founding.Candidate {
-	return &founding.Candidate{Name: name, Start: founding.Start{Node: founding.ID{2}, Count: 3}, Lives: true,
+	return &founding.Candidate{Name: name, Start: founding.Start{Node: founding.ID{2}, Count: 3}, Exists: true,
 		Memory: founding.Memory{Founding: founding.ID{4}, Token: 5, Next: 6}, Expect: 7, Change: 8,
 		Promise: founding.Promise{To: founding.Start{Node: founding.ID{9}, Count: 10}, Round: 11}}
 }

@@ -12,10 +12,10 @@ import (
 	"banyan/internal/runtime/handshake"
 )
 
-// joiner looks for the group, until this member is in a view. It asks all addresses of all seeds, in
-// parallel and again and again, and the members and candidates that they name. What they answer
-// leads it to the most senior member, or makes this process found the group (see candidacy). It
-// also asks again some time after a welcome: the coordinator may have died.
+// joiner looks for the group, until this member is in a view. It asks all addresses of all seeds,
+// in parallel and again and again, and the members and candidates that they name. What they
+// answer leads it to the most senior member, or makes this process found the group (see
+// candidacy). It also asks again some time after a welcome: the coordinator may have died.
 type joiner struct {
 	*Member
 	seeds     []string // host:port, with the addresses of the last view's members
@@ -218,7 +218,7 @@ func (j *joiner) question(ctx context.Context, address string, why purpose) {
 	h := make(chan *hello, 1)
 	j.post(func() {
 		x := j.hello(why, Nonce{})
-		if x.state = j.state(); x.state != nil && (!x.state.Lives || j.mustWait()) {
+		if x.state = j.state(); x.state != nil && (!x.state.Exists || j.mustWait()) {
 			x.purpose = toMeet // what it is let in by, it must not support another against
 		}
 		h <- x
@@ -338,7 +338,7 @@ func (j *joiner) follow(t *target, address string, a *answer) error {
 		return fmt.Errorf("%w by %s: %s", ErrRefused, address, a.text)
 	case nameInUse:
 		return fmt.Errorf("%w: %s is at %s", ErrNameInUse, j.card.Name, a.text)
-	case lives:
+	case isMember:
 		if !strings.HasPrefix(t.last, "is a member") {
 			t.next = time.Now() // to be let in
 		}

@@ -21,8 +21,8 @@ func (j *joiner) recover(ctx context.Context) error {
 			if err := j.take(ctx, r); err != nil {
 				return err
 			}
-			if a := r.answer; a != nil && a.verdict == lives {
-				return fmt.Errorf("%w: %s is a member, in view %d of founding %x: join it, or end it first", ErrLives, r.address, a.number, a.founding.ID)
+			if a := r.answer; a != nil && a.verdict == isMember {
+				return fmt.Errorf("%w: %s is a member, in view %d of founding %x: join it, or end it first", ErrExists, r.address, a.number, a.founding.ID)
 			} else if a != nil && a.state != nil {
 				floor = max(floor, a.state.Memory.Token)
 			}

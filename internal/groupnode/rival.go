@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Two foundings of one group are a mistake: two processes without seeds, say, or an operator who was
-// wrong. The first member of a view asks its seeds now and then, and those of its own last group,
-// whether they are of another founding. Both then say so.
+// Two foundings of one group are a mistake: two processes without seeds, say, or an operator who
+// was wrong. The first member of a view asks its seeds now and then, and those of its own last
+// group, whether they are of another founding. Both then say so.
 
 // lookInterval is how often the first member asks.
 func (c *Config) lookInterval() time.Duration { return 10 * c.Timeout }
@@ -70,7 +70,7 @@ func (m *Member) meetSeeds(h *hello) {
 				continue
 			}
 			_, _, a, err := m.dial(ctx, address, h)
-			if err == nil && a.verdict == lives && a.founding != m.founding {
+			if err == nil && a.verdict == isMember && a.founding != m.founding {
 				m.post(func() { m.rival("", address, a.founding) })
 			}
 		}

@@ -62,8 +62,8 @@ type Dir struct {
 	lock *os.File
 }
 
-// OpenDir locks a directory, which is made if there is none, and counts this start. If it is new the
-// process gets the identity fresh.
+// OpenDir locks a directory, which is made if there is none, and counts this start. If it is new
+// the process gets the identity fresh.
 func OpenDir(path string, fresh ID) (*Dir, Record, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, Record{}, err
@@ -93,8 +93,8 @@ func OpenDir(path string, fresh ID) (*Dir, Record, error) {
 
 func (d *Dir) file() string { return filepath.Join(d.path, "group.json") }
 
-// read reads the record, under the lock. A damaged one is an error: a process that took it for a new
-// one would forget what it has promised.
+// read reads the record, under the lock. A damaged one is an error: a process that took it for a
+// new one would forget what it has promised.
 func (d *Dir) read() (r Record, err error) {
 	if err := tryLock(d.lock); err != nil {
 		return r, err

@@ -46,7 +46,7 @@ type Candidate struct {
 	Expect  uint32 // how many found a group that never was
 	Change  uint64 // rises with each change of what follows
 	Promise Promise
-	Lives   bool // it has heard of a live member
+	Exists  bool // it has heard of a live member
 }
 
 // stands says whether a candidate supports itself.

@@ -56,11 +56,11 @@ var behind = map[string]worldConfig{
 		}
 	}},
 	// Without disks: 0 and 2 have died, come again, and find each other before they find 1.
-	"one goes back to its group":     {n: 3, expect: 3, crashes: 1, joins: 1, diskless: true, setup: oneLives},
-	"one goes back and forth before": {n: 3, expect: 3, crashes: 1, forgets: 1, joins: 1, diskless: true, setup: oneLives},
+	"one goes back to its group":     {n: 3, expect: 3, crashes: 1, joins: 1, diskless: true, setup: oneLeft},
+	"one goes back and forth before": {n: 3, expect: 3, crashes: 1, forgets: 1, joins: 1, diskless: true, setup: oneLeft},
 }
 
-func oneLives(w *world) {
+func oneLeft(w *world) {
 	w.nodes[1].disk.last, w.nodes[1].candidate = view{token: 104, counts: [4]uint8{0, 1}}, nil
 	w.founded = 1
 }
@@ -79,8 +79,8 @@ func TestFoundedOnceFromBehind(t *testing.T) {
 	}
 }
 
-// Without any one of the rules there are two groups: these events make them. With the rules, one of
-// the events can't happen.
+// Without any one of the rules there are two groups: these events make them. With the rules, one
+// of the events can't happen.
 func TestRulesAreNeeded(t *testing.T) {
 	for _, tc := range []struct {
 		rule  rule

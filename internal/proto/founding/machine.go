@@ -95,10 +95,10 @@ func (m *Machine) Gone(node ID) {
 	}
 }
 
-// Lives says whether a live member of the group is known.
-func (m *Machine) Lives(yes bool) {
-	if m.self.Lives != yes && !m.found {
-		m.self.Lives = yes
+// Exists says whether a live member of the group is known.
+func (m *Machine) Exists(yes bool) {
+	if m.self.Exists != yes && !m.found {
+		m.self.Exists = yes
 		m.self.Change++
 		m.settle()
 	}
@@ -123,13 +123,13 @@ func (m *Machine) settle() {
 // choose is the promise to have now.
 func (m *Machine) choose() Promise {
 	best := &m.self
-	lives := m.self.Lives
+	exists := m.self.Exists
 	for i := range m.others {
 		c := &m.others[i]
 		if now := m.self.Promise; c.Start == now.To && c.Promise == now && m.cfg.lenient&unfaithful == 0 {
 			return now // it may count on it
 		}
-		lives = lives || c.Lives
+		exists = exists || c.Exists
 		switch {
 		case !c.able():
 		case !best.able(), m.cfg.lenient&anyMemory == 0 && c.before(best), m.cfg.lenient&anyMemory != 0 && c.Name < best.Name:
@@ -137,7 +137,7 @@ func (m *Machine) choose() Promise {
 		}
 	}
 	switch {
-	case lives:
+	case exists:
 		return Promise{} // the group isn't founded anew
 	case !best.able():
 		return Promise{}

@@ -63,12 +63,12 @@ type world struct {
 }
 
 type worldConfig struct {
-	n, members                         int // the first are members at first, of one view
-	crashes, forgets, joins, foundings int
-	expect                             uint32
-	diskless                           bool // processes have no disks
-	lenient                            rule
-	setup                              func(*world) // before all
+	n, members              int // the first are members at first, of one view
+	crashes, forgets, joins int
+	expect                  uint32
+	diskless                bool // processes have no disks
+	lenient                 rule
+	setup                   func(*world) // before all
 }
 
 func newWorld(cfg worldConfig) *world {
@@ -160,7 +160,7 @@ func (w *world) Events(dst []event) []event {
 			switch {
 			case j == i || !w.nodes[j].up:
 			case w.nodes[j].candidate == nil:
-				if !c.Self().Lives || known(c, j) {
+				if !c.Self().Exists || known(c, j) {
 					add("meet", i, j)
 				}
 				if !promised && w.asking[i] == 0 && w.joins > 0 && j == coordinator && current.counts[i] < n.disk.count {
@@ -176,7 +176,7 @@ func (w *world) Events(dst []event) []event {
 				add("forget", i, j)
 			}
 		}
-		if c.Self().Lives && (current.token == 0 || w.forgets > 0) {
+		if c.Self().Exists && (current.token == 0 || w.forgets > 0) {
 			add("unlive", i, 0)
 		}
 		if coordinator >= 0 && !promised && current.counts[i] == n.disk.count {
@@ -270,10 +270,10 @@ func (w *world) Apply(e event) error {
 		w.told[e.j][e.i] = Candidate{} // it may be heard of again
 		n.candidate.Gone(start(e.j, 1).Node)
 	case "meet":
-		n.candidate.Lives(true)
+		n.candidate.Exists(true)
 		n.candidate.Gone(start(e.j, 1).Node)
 	case "unlive":
-		n.candidate.Lives(false)
+		n.candidate.Exists(false)
 		if w.current().token > 0 {
 			w.forgets--
 		}
@@ -360,7 +360,7 @@ func (w *world) AppendKey(b []byte) []byte {
 // appendCandidate appends what differs between states of one candidate.
 func appendCandidate(b []byte, c *Candidate) []byte {
 	return append(b, c.Start.Node[0], byte(c.Start.Count), byte(c.Memory.Token), byte(c.Memory.Token>>8), byte(c.Memory.Next), byte(c.Change),
-		c.Promise.To.Node[0], byte(c.Promise.To.Count), byte(c.Promise.Round), truth(c.Lives))
+		c.Promise.To.Node[0], byte(c.Promise.To.Count), byte(c.Promise.Round), truth(c.Exists))
 }
 
 func (d *disk) appendKey(b []byte) []byte {

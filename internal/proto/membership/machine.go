@@ -317,6 +317,6 @@ func (m *Machine) install(v *View, stable bool, out *Actions) {
 	}
 }
 
-// Accepted is the view that this process has accepted as the next one, nil if there is none. It may
-// come into force even if this process never hears of that.
+// Accepted is the view that this process has accepted as the next one, nil if there is none. It
+// may come into force even if this process never hears of that.
 func (m *Machine) Accepted() *View { return m.proposal }
