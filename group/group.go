@@ -21,9 +21,15 @@ type Config struct {
 	Listen string
 	// Advertise is the address by which the others reach this member, if it isn't Listen.
 	Advertise string
-	// Seeds are addresses of members. One live member among them is enough. Without seeds this
-	// process founds a group.
+	// Seeds are addresses of members, as host:port. One live member among them is enough. All are
+	// asked, at all addresses of their names, which are looked up again and again. Without seeds,
+	// and without a Dir that knows the group, this process founds a group.
 	Seeds []string
+	// Expect is how many processes found the group together, if it never was: all that are started
+	// at first, with the same Expect and Seeds, of different names. None has to be the first; each
+	// may be among its own seeds. One of them founds, and the others join it. Later ones may have
+	// the same Expect. Without it, a process without seeds founds a group alone.
+	Expect int
 	// Secret is known to the group's members only. It has at least 16 bytes, and has to be
 	// random: an attacker that a member is led to dial can test guesses of it.
 	Secret []byte
@@ -106,7 +112,7 @@ func Recover(ctx context.Context, cfg Config) (*Member, error) { return join(ctx
 func join(ctx context.Context, cfg Config, again bool) (*Member, error) {
 	views := newViewQueue()
 	node, err := groupnode.Join(ctx, groupnode.Config{
-		Group: cfg.Group, Dir: cfg.Dir, Recover: again, Epochs: cfg.Epochs, Name: cfg.Name, Listen: cfg.Listen, Advertise: cfg.Advertise, Seeds: cfg.Seeds, Secret: cfg.Secret,
+		Group: cfg.Group, Dir: cfg.Dir, Expect: cfg.Expect, Recover: again, Epochs: cfg.Epochs, Name: cfg.Name, Listen: cfg.Listen, Advertise: cfg.Advertise, Seeds: cfg.Seeds, Secret: cfg.Secret,
 		Encrypt: cfg.Encrypt, Arity: cfg.Arity, Period: cfg.HeartbeatPeriod, Timeout: cfg.HeartbeatTimeout,
 		Gather: gather(cfg.HeartbeatPeriod), Logger: cfg.Logger, Observer: &sink{views: views, group: cfg.Group},
 	})

@@ -229,3 +229,10 @@ func TestDirInUse(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// expired is a context that ends soon, but after several time-outs of members.
+func expired(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 3*faultSilence)
+	t.Cleanup(cancel)
+	return ctx
+}
