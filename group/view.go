@@ -38,11 +38,27 @@ func (c Cause) String() string {
 	return "silent"
 }
 
+// MarshalText is the word that String returns, so JSON has words, too.
+func (c Cause) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (c *Cause) UnmarshalText(text []byte) error {
+	for _, x := range []Cause{Silent, Ended} {
+		if x.String() == string(text) {
+			*c = x
+			return nil
+		}
+	}
+	return fmt.Errorf("cause %.20q: want silent or ended", text)
+}
+
 // Death is the end of a member that hadn't asked to leave.
 type Death struct {
 	Identity
 	Cause Cause
 }
+
+func (d Death) String() string { return fmt.Sprintf("%v (%v)", d.Identity, d.Cause) }
 
 // Founding names one founding of a group: 128 random bits. All that is said of views holds within
 // a founding. After a new one, numbers of views and incarnations begin at 1 again.

@@ -70,7 +70,7 @@ func (m *Member) newLink(who membership.Member, card Card, limit time.Duration) 
 func (m *Member) send(to membership.Member, h *wire.Header, payload []byte) {
 	l := m.linkTo(to)
 	if l == nil {
-		m.log.Debug("frame dropped: no card of its receiver", "member", to, "kind", h.Kind)
+		m.log.Debug("frame dropped: no card of its receiver", "to", m.nameOf(to), "kind", h.Kind)
 		return
 	}
 	h.Length = uint32(len(payload))
@@ -92,7 +92,7 @@ func (m *Member) frame(s *stream, h *wire.Header, payload []byte) {
 	switch {
 	case h.Kind == wire.KindMembership:
 		if err := m.membershipFrame(s, payload); err != nil {
-			m.log.Warn("message dropped", "from", s.from, "err", err)
+			m.log.Warn("message dropped", "from", m.nameOf(s.from), "err", err)
 		}
 	case m.machine != nil:
 		m.detectorFrame(s.from, h, payload)
@@ -154,7 +154,7 @@ func (m *Member) detectorFrame(from membership.Member, h *wire.Header, payload [
 		return // only views exclude a member
 	}
 	if stamp := h.Stamp(); stamp.Incarnation != from.Incarnation {
-		m.log.Warn("message dropped", "from", from, "incarnation", stamp.Incarnation)
+		m.log.Warn("message dropped: it is stamped by another incarnation", "from", m.nameOf(from), "stamp", stamp.Incarnation)
 		return
 	}
 	detection.Deliver(m.detector, m.now, from.Proc, h, payload, &m.detections)
@@ -169,18 +169,18 @@ func (m *Member) actDetector(a *detector.Action) {
 		m.scratch, _ = detection.Encode(a, &h, m.scratch[:0])
 		m.sendTo(a.To, &h, m.scratch)
 	case detector.ReportDeath:
-		m.log.Info("death", "process", a.Report.Proc, "cause", a.Report.Cause)
 		v := m.machine.View()
+		m.log.Info("death", "of", m.nameOfProc(a.Report.Proc), "cause", a.Report.Cause)
 		if who, ok := memberOf(v, a.Report.Proc); ok && who.Incarnation <= a.Report.Incarnation {
 			m.machine.Departed(m.now, who, membership.Silent, &m.out)
 		}
 	case detector.ReportFenced:
 		if a.Report.Cause == detector.CauseSilence {
-			m.log.Warn("out of reach of a member that others reach: this one goes", "process", a.Report.By)
+			m.log.Warn("out of reach of a member that others reach: this one goes", "of", m.nameOfProc(a.Report.By))
 			m.finish(ErrMinority)
 			return
 		}
-		m.log.Info("a member takes this one for dead", "process", a.Report.By)
+		m.log.Info("a member takes this one for dead", "which", m.nameOfProc(a.Report.By))
 	}
 }
 

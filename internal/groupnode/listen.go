@@ -94,7 +94,7 @@ func (m *Member) read(s *stream) {
 	if errors.Is(err, io.EOF) {
 		orderly = true
 	} else if errors.Is(err, wire.ErrCorrupt) || errors.Is(err, seal.ErrForged) {
-		m.log.Warn("stream ended", "from", s.from, "err", err)
+		m.post(func() { m.log.Warn("stream ended", "from", m.nameOf(s.from), "err", err) })
 	}
 	m.post(func() { m.streamEnded(s, orderly) })
 }

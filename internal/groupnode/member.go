@@ -3,6 +3,7 @@ package groupnode
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"sync"
@@ -139,7 +140,7 @@ func (m *Member) Leave(ctx context.Context) error {
 		}
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return fmt.Errorf("leave: %w: the others have no view without this member yet", ctx.Err())
 	}
 }
 

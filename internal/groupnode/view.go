@@ -112,7 +112,8 @@ func (m *Member) act(a *membership.Action) {
 	case membership.Excluded:
 		m.finish(ErrExcluded)
 	case membership.Stalled:
-		m.log.Warn("no quorum", "view", a.View.Number, "gone", a.Gone)
+		m.log.Warn("no quorum: too few members can be reached, and not all that are gone have ended for certain",
+			"view", a.View.Number, "gone", m.departures(a.Gone), "ends in", m.cfg.Patience)
 	case membership.Halted:
 		m.finish(ErrMinority)
 	}
@@ -121,7 +122,7 @@ func (m *Member) act(a *membership.Action) {
 // installed puts a view in force. First it tells the members that the view excludes, before
 // anything is done in the view's name; then the detector gets its new base list.
 func (m *Member) installed(v *membership.View, stable bool) {
-	m.log.Info("view", "number", v.Number, "members", len(v.Members), "joined", len(v.Joined), "gone", v.Gone)
+	m.log.Info("view", "number", v.Number, "token", m.founding.Token(v.Number), "members", m.names(v.Members), "joined", m.names(v.Joined), "gone", m.departures(v.Gone))
 	for _, d := range v.Gone {
 		m.dismiss(d)
 	}
