@@ -52,7 +52,10 @@ type Library struct {
 	Hosts string
 	// Report is the flag before a file for a report as JSON, empty if there is none.
 	Report string
-	Env    []string
+	// Survive are further arguments, behind the number of processes, for jobs that go on after the
+	// death of a rank (ULFM).
+	Survive []string
+	Env     []string
 }
 
 // Libraries returns Banyan's, from a directory of programs, and those that Debian has.
@@ -64,7 +67,7 @@ func Libraries(bin string) []Library {
 			Replicas: []string{filepath.Join(bin, "mpiexec"), "--replicas"}, Hosts: "--host", Report: "--report"},
 		{Name: "openmpi", CC: "mpicc.openmpi", Exec: []string{"mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "-n"},
 			TCP: []string{"mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo", "-n"},
-			Env: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, Hosts: "--host"},
+			Env: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, Hosts: "--host", Survive: []string{"--with-ft", "ulfm"}},
 		{Name: "mpich", CC: "mpicc.mpich", Exec: []string{"mpiexec.mpich", "-n"}, Hosts: "-hosts"},
 	}
 }
