@@ -33,9 +33,9 @@
    MPI_COMM_WORLD, while MPI_COMM_SELF has the default one). See docs/guide/replication.md.
 
    Fault tolerance (ULFM): what programs use that handle the deaths of ranks themselves, in jobs
-   without replicas. See docs/guide/ulfm.md. The library has these functions by their MPIX_ and
-   PMPIX_ names, and this header has them by their MPI_ names too. The numbers of the error classes
-   are provisional, until the standard's ABI has them. Under another MPI its own header says what
+   without replicas. See docs/guide/ulfm.md. The library has these functions by their MPIX_, PMPIX_,
+   MPI_ and PMPI_ names. The numbers of the error classes and of MPIX_FT are provisional, until the
+   standard's ABI has them. Under another MPI its own header says what
    there is. */
 #ifndef BANYAN_MPI_EXT_H
 #define BANYAN_MPI_EXT_H
@@ -94,52 +94,25 @@ static inline int MPIX_Safepoint(int *restored)
 #define MPI_ERR_PROC_FAILED_PENDING MPIX_ERR_PROC_FAILED_PENDING
 #define MPI_ERR_REVOKED MPIX_ERR_REVOKED
 
-int MPIX_Comm_revoke(MPI_Comm comm);
-int PMPIX_Comm_revoke(MPI_Comm comm);
-int MPIX_Comm_is_revoked(MPI_Comm comm, int *flag);
-int PMPIX_Comm_is_revoked(MPI_Comm comm, int *flag);
-int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
-int PMPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
-int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
-int PMPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
-int MPIX_Comm_failure_ack(MPI_Comm comm);
-int PMPIX_Comm_failure_ack(MPI_Comm comm);
-int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
-int PMPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
-int MPIX_Comm_agree(MPI_Comm comm, int *flag);
-int PMPIX_Comm_agree(MPI_Comm comm, int *flag);
-int MPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request);
-int PMPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request);
-int MPIX_Comm_agree_failed(MPI_Comm comm, MPI_Group *failedgrp);
-int PMPIX_Comm_agree_failed(MPI_Comm comm, MPI_Group *failedgrp);
-int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
-int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
-int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
-int PMPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
+/* Each function has four names: the extension's, the proposed standard's, and theirs for profiling. */
+#define BANYAN_NAMES(name, parameters) int MPIX_##name parameters; int PMPIX_##name parameters; int MPI_##name parameters; int PMPI_##name parameters
+BANYAN_NAMES(Comm_revoke, (MPI_Comm comm));
+BANYAN_NAMES(Comm_is_revoked, (MPI_Comm comm, int *flag));
+BANYAN_NAMES(Comm_get_failed, (MPI_Comm comm, MPI_Group *failedgrp));
+BANYAN_NAMES(Comm_ack_failed, (MPI_Comm comm, int num_to_ack, int *num_acked));
+BANYAN_NAMES(Comm_failure_ack, (MPI_Comm comm));
+BANYAN_NAMES(Comm_failure_get_acked, (MPI_Comm comm, MPI_Group *failedgrp));
+BANYAN_NAMES(Comm_agree, (MPI_Comm comm, int *flag));
+BANYAN_NAMES(Comm_iagree, (MPI_Comm comm, int *flag, MPI_Request *request));
+BANYAN_NAMES(Comm_agree_failed, (MPI_Comm comm, MPI_Group *failedgrp));
+BANYAN_NAMES(Comm_shrink, (MPI_Comm comm, MPI_Comm *newcomm));
+BANYAN_NAMES(Comm_ishrink, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request));
+#undef BANYAN_NAMES
 
-/* The names without X. */
-#define MPI_Comm_revoke MPIX_Comm_revoke
-#define PMPI_Comm_revoke PMPIX_Comm_revoke
-#define MPI_Comm_is_revoked MPIX_Comm_is_revoked
-#define PMPI_Comm_is_revoked PMPIX_Comm_is_revoked
-#define MPI_Comm_get_failed MPIX_Comm_get_failed
-#define PMPI_Comm_get_failed PMPIX_Comm_get_failed
-#define MPI_Comm_ack_failed MPIX_Comm_ack_failed
-#define PMPI_Comm_ack_failed PMPIX_Comm_ack_failed
-#define MPI_Comm_failure_ack MPIX_Comm_failure_ack
-#define PMPI_Comm_failure_ack PMPIX_Comm_failure_ack
-#define MPI_Comm_failure_get_acked MPIX_Comm_failure_get_acked
-#define PMPI_Comm_failure_get_acked PMPIX_Comm_failure_get_acked
-#define MPI_Comm_agree MPIX_Comm_agree
-#define PMPI_Comm_agree PMPIX_Comm_agree
-#define MPI_Comm_iagree MPIX_Comm_iagree
-#define PMPI_Comm_iagree PMPIX_Comm_iagree
-#define MPI_Comm_agree_failed MPIX_Comm_agree_failed
-#define PMPI_Comm_agree_failed PMPIX_Comm_agree_failed
-#define MPI_Comm_shrink MPIX_Comm_shrink
-#define PMPI_Comm_shrink PMPIX_Comm_shrink
-#define MPI_Comm_ishrink MPIX_Comm_ishrink
-#define PMPI_Comm_ishrink PMPIX_Comm_ishrink
+/* The key of an attribute of each communicator, an int: 1 if programs of this job may handle failures
+   themselves, else 0. */
+#define MPIX_FT 900
+#define MPI_FT MPIX_FT
 
 /* By these, programs that are written for Open MPI's header find out what there is. */
 #define OMPI_HAVE_MPI_EXT_FTMPI 1

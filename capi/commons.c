@@ -11,7 +11,7 @@
 //     turns where processes share cores, and nobody has to be woken. Otherwise Progress says how far
 //     the call has come, and Go goes on: FRESH: it begins; GIVEN: this member has published; TAKEN: it
 //     has all that it takes.
-//   - Nobody is known to be dead (else the lane is closed), and a word that isn't exactly what the
+//   - No member is known to be dead when a call begins (else C doesn't know the communicator), and a word that isn't exactly what the
 //     others are to publish is Go's to judge.
 //   - What Go refuses isn't begun here: the arguments are plain types, in buffers that aren't special.
 

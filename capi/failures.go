@@ -64,3 +64,8 @@ func banyan_CommShrink(comm uintptr, newcomm unsafe.Pointer) int32 {
 func banyan_CommIshrink(comm uintptr, newcomm, request unsafe.Pointer) int32 {
 	return int32(process.CommIshrink(binding.Comm(comm), (*binding.Comm)(newcomm), (*binding.Request)(request)))
 }
+
+//export banyan_CommIshrinkNumber
+func banyan_CommIshrinkNumber(comm uintptr, newcomm *int32, request unsafe.Pointer) int32 {
+	return int32(process.CommIshrinkNumber(binding.Comm(comm), newcomm, (*binding.Request)(request)))
+}

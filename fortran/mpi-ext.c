@@ -105,4 +105,15 @@ void mpix_comm_shrink_(const int *comm, int *newcomm, int *ierror)
 	*newcomm = MPI_Comm_toint(c);
 }
 
+/* The library sets NEWCOMM when the request ends. */
+int banyan_Comm_ishrink_number(MPI_Comm comm, int *newcomm, MPI_Request *request);
+
+void mpix_comm_ishrink_(const int *comm, int *newcomm, int *request, int *ierror)
+{
+	MPI_Request r = MPI_REQUEST_NULL;
+	*ierror = banyan_Comm_ishrink_number(COMM(*comm), newcomm, &r);
+	*request = MPI_Request_toint(r);
+}
+
 #endif
+

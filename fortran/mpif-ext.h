@@ -66,6 +66,11 @@
           integer, intent(in) :: COMM
           integer, intent(out) :: NEWCOMM, IERROR
         end subroutine
+        subroutine MPIX_COMM_ISHRINK(COMM, NEWCOMM, REQUEST, IERROR)
+          integer, intent(in) :: COMM
+          integer, intent(inout), asynchronous :: NEWCOMM
+          integer, intent(out) :: REQUEST, IERROR
+        end subroutine
       end interface
       integer MPIX_ERR_PROC_FAILED
       parameter (MPIX_ERR_PROC_FAILED=16128)
@@ -73,3 +78,5 @@
       parameter (MPIX_ERR_PROC_FAILED_PENDING=16129)
       integer MPIX_ERR_REVOKED
       parameter (MPIX_ERR_REVOKED=16130)
+      integer MPIX_FT
+      parameter (MPIX_FT=900)

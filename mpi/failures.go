@@ -23,6 +23,11 @@ func (c *Comm) Revoked() bool { return c.c.Revoked() }
 // those that gave theirs had not acknowledged that failure (AckFailed).
 func (c *Comm) Agree(flags uint32) (uint32, error) { return c.c.Agree(flags) }
 
+// SetStrict has Agree and Shrink return only when all ranks that live have the outcome. Else a rank that
+// returns and dies may have had another one than the others have. It takes twice as long. All ranks call
+// it, between the same agreements.
+func (c *Comm) SetStrict(on bool) { c.c.SetStrict(on) }
+
 // Shrink makes a communicator of the ranks that live, in their order. All that live call it, also
 // in a communicator that is revoked.
 func (c *Comm) Shrink() (*Comm, error) {

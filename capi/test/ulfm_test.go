@@ -20,6 +20,54 @@ func TestULFM(t *testing.T) {
 	}
 }
 
+// MPI_Abort and MPI_ERRORS_ABORT end the ranks of a communicator, and the others go on.
+func TestULFMAborts(t *testing.T) {
+	program := compile(t, "ulfm")
+	for how, why := range map[string]string{
+		"aborts":       "rank 3 (pid ",
+		"aborts-error": "MPI_Send on communicator",
+	} {
+		o := job(t, 4, program, how)
+		if o.code != 0 || strings.Count(o.stdout, "goes on") != 2 || !strings.Contains(o.stderr, why) || !strings.Contains(o.stderr, "aborted ranks 2, 3 with code") {
+			t.Errorf("%s: %v", how, o)
+		}
+		o.noTrace(t)
+	}
+}
+
+// --with-ft decides whether a job goes on, whatever the program says.
+func TestWithFaultTolerance(t *testing.T) {
+	program := compile(t, "ulfm")
+	for _, x := range []struct {
+		flag, how string
+		code      int
+		goOn      int
+	}{
+		{"auto", "unneeded", 137, 0},
+		{"ulfm", "unneeded", 0, 3},
+		{"mpi", "jumps", 0, 3},
+		{"no", "jumps no", 137, 0},
+		{"no", "aborts no", 7, 0},
+	} {
+		o := run(t, tool("banyan"), append([]string{"run", "-n", "4", "--with-ft", x.flag, program}, strings.Fields(x.how)...)...)
+		if o.code != x.code || strings.Count(o.stdout, "goes on") != x.goOn {
+			t.Errorf("--with-ft %s, %s: %v", x.flag, x.how, o)
+		}
+		o.noTrace(t)
+	}
+	for flags, want := range map[string]string{
+		"--with-ft maybe":               "want auto, ulfm, mpi or no",
+		"--with-ft ulfm --replicas 2":   "for jobs without replicas",
+		"--with-ft mpi --rollback":      "for jobs without --rollback",
+		"--with-ft ulfm -n 2 --bcast x": "want tree=KIND",
+	} {
+		o := run(t, tool("banyan"), append(append([]string{"run"}, strings.Fields(flags)...), program, "loop")...)
+		if o.code != 2 || !strings.Contains(o.stderr, want) {
+			t.Errorf("%s: %v", flags, o)
+		}
+	}
+}
+
 // Fortran has the functions in the module mpi_ext.
 func TestULFMFortran(t *testing.T) {
 	if _, err := exec.LookPath("gfortran"); err != nil {

@@ -3,7 +3,9 @@ program ulfm
   use mpi
   use mpi_ext
   implicit none
-  integer :: ierr, flag, c, n
+  integer :: ierr, flag, c, r
+  integer, asynchronous :: n
+  integer(kind=mpi_address_kind) :: ft
   logical :: is
   call mpi_init(ierr)
   call mpi_comm_set_errhandler(mpi_comm_world, mpi_errors_return, ierr)
@@ -19,6 +21,12 @@ program ulfm
   call mpix_comm_shrink(c, n, ierr)
   call mpi_barrier(n, ierr)
   if (ierr /= mpi_success) print *, 'shrunk', ierr
+  call mpix_comm_ishrink(mpi_comm_world, n, r, ierr)
+  call mpi_wait(r, mpi_status_ignore, ierr)
+  call mpi_barrier(n, ierr)
+  if (ierr /= mpi_success) print *, 'shrunk in the background', ierr
+  call mpi_comm_get_attr(mpi_comm_world, mpix_ft, ft, is, ierr)
+  if (.not. is .or. ft /= 1) print *, 'MPIX_FT', is, ft
   call mpi_finalize(ierr)
   print *, 'fine'
 end program

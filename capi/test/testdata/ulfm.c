@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -63,7 +64,7 @@ static void loop(int rank)
 	CHECK(MPI_Comm_size(comm, &n) == MPI_SUCCESS && n == 4);
 
 	flag = 7;
-	code = PMPIX_Comm_agree(comm, &flag);
+	code = PMPI_Comm_agree(comm, &flag);
 	CHECK(class_of(code) == MPIX_ERR_PROC_FAILED && flag == 7);
 	CHECK(MPIX_Comm_get_failed(comm, &failed) == MPI_SUCCESS);
 	CHECK(MPI_Group_size(failed, &n) == MPI_SUCCESS && n == 1);
@@ -114,13 +115,54 @@ static void jumps(int rank)
 	go_on(shrunk, 3);
 }
 
+// Ranks 2 and 3 end together: because one aborts their communicator, or because of an error there.
+static void aborts(int rank, int error)
+{
+	MPI_Comm part;
+	int x;
+	MPI_Comm_split(MPI_COMM_WORLD, rank / 2, 0, &part);
+	MPI_Comm_set_errhandler(part, MPI_ERRORS_ABORT);
+	if (rank == 3)
+		usleep(300000); // all others have their communicator
+	if (rank == 3 && error)
+		MPI_Send(&x, 1, MPI_INT, 99, 0, part);
+	else if (rank == 3)
+		MPI_Abort(part, 7);
+	if (rank == 2)
+		MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 5, part, MPI_STATUS_IGNORE); // it ends here
+	CHECK(rank < 2);
+	for (int dead = 2; dead < 4; dead++)
+		CHECK(class_of(MPI_Recv(&x, 1, MPI_INT, dead, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE)) == MPIX_ERR_PROC_FAILED);
+	CHECK(MPI_Barrier(part) == MPI_SUCCESS);
+}
+
+// Rank 3 dies, and nobody needs it.
+static void unneeded(int rank)
+{
+	MPI_Comm part;
+	MPI_Comm_split(MPI_COMM_WORLD, rank == 3, 0, &part);
+	if (rank == 3)
+		raise(SIGKILL);
+	usleep(300000);
+	for (int i = 0; i < 100; i++)
+		MPI_Barrier(part);
+}
+
 int main(int argc, char **argv)
 {
-	int rank;
+	int rank, flag, *tolerant;
 	MPI_Init(&argc, &argv);
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	(strcmp(argv[1], "jumps") == 0 ? jumps : loop)(rank);
+	CHECK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPIX_FT, &tolerant, &flag) == MPI_SUCCESS && flag && *tolerant == (argc < 3));
+	if (strcmp(argv[1], "unneeded") == 0) {
+		unneeded(rank);
+	} else {
+		MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+		if (argv[1][0] == 'a')
+			aborts(rank, strcmp(argv[1], "aborts-error") == 0);
+		else
+			(strcmp(argv[1], "jumps") == 0 ? jumps : loop)(rank);
+	}
 	MPI_Finalize();
 	if (wrong == 0)
 		printf("rank %d goes on\n", rank);

@@ -68,13 +68,16 @@ const (
 	// Lane is LaneOff if the C library leaves every message to Go. Default: it sends and receives
 	// small ones within a host itself. Set by tests; read by join.
 	Lane = "BANYAN_LANE"
+	// FaultTolerance is FaultToleranceNo if the job ends when a rank is lost, whatever the program
+	// says. Set by the launcher; read by join.
+	FaultTolerance = "BANYAN_WITH_FT"
 	// Alone is "1" if a process that has no PMI is a job of one, although another launcher has
 	// started several. Default: join refuses to start such a process. Set by the user, and by
 	// join for the programs that a process of a job starts; read by join. See ReadAlone.
 	Alone = "BANYAN_ALONE"
 )
 
-// Values of Protocol, Order, Acknowledge, Lane and Transport.
+// Values of Protocol, Order, Acknowledge, Lane, FaultTolerance and Transport.
 const (
 	ProtocolParallel = "parallel" // each replica sends to one, and keeps copies for the others
 	ProtocolMirror   = "mirror"   // each replica sends to all
@@ -86,6 +89,8 @@ const (
 	AcknowledgeEach     = "each"     // each with a frame of its own, at once, as in the paper
 
 	LaneOff = "off"
+
+	FaultToleranceNo = "no"
 
 	TransportAuto   = "auto"   // shared memory within a host, TCP between hosts
 	TransportSHM    = "shm"    // shared memory only: a process of another host can't be reached
@@ -197,5 +202,5 @@ const (
 // "banyan run": each has one only if the launcher sets it for this process. It never sets Spares.
 var SetByLauncher = []string{
 	ControlFD, Fault, Replicas, Protocol, Order, Verify, Heal, Elsewhere, Leased, Spares, Incarnations, OutputFDs, Rollback, SnapshotFDs, Cores,
-	Transport, Encrypt, Bcast, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin, StatusToken,
+	Transport, Encrypt, Bcast, FaultTolerance, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin, StatusToken,
 }

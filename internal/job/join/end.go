@@ -68,7 +68,27 @@ func (j *Job) Abort(code int, why string) {
 		j.stop(heldForDead)
 		j.exit(1)
 	}
-	j.supervisor.abort(code, why)
+	j.abort(nil, code, why)
+}
+
+// AbortRanks ends some ranks with an exit code, if the program handles the loss of ranks, and else
+// the whole job. It doesn't return if this rank is one of them.
+func (j *Job) AbortRanks(ranks []proto.Rank, code int, why string) {
+	if j.Engine.Fenced() {
+		j.stop(heldForDead)
+		j.exit(1)
+	}
+	var group []proto.Proc
+	for _, r := range ranks {
+		for k := range j.layout.Degree(r) {
+			group = append(group, j.layout.Proc(r, k))
+		}
+	}
+	j.abort(group, code, why)
+}
+
+func (j *Job) abort(group []proto.Proc, code int, why string) {
+	j.supervisor.abort(group, code, why)
 	j.exit(code)
 }
 

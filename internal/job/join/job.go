@@ -241,6 +241,12 @@ func (j *Job) config() (engine.Config, error) {
 // valid says whether a process number is one of the job's.
 func (j *Job) valid(p proto.Proc) bool { return p >= 0 && int(p) < j.layout.Procs() }
 
+// Tolerant tells whether the program may handle the loss of ranks: no other way of the job to
+// survive deaths hides them, and the job's user doesn't refuse.
+func (j *Job) Tolerant() bool {
+	return !j.layout.Replicated() && j.snapshots == nil && os.Getenv(env.FaultTolerance) != env.FaultToleranceNo
+}
+
 // Survive is Options.SurviveRankLoss for a program that says so later. It can't be taken back.
 func (j *Job) Survive() {
 	if !j.survive.Swap(true) {

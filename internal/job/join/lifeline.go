@@ -233,9 +233,9 @@ func (l *launched) unlessEnded(f func()) {
 
 func (l *launched) awaitKill() { time.Sleep(endGrace) }
 
-func (l *launched) abort(code int, why string) {
+func (l *launched) abort(group []proto.Proc, code int, why string) {
 	l.job.leaving.Store(true)
-	l.lifeline.Send(control.Message{Type: control.Abort, Code: code, Text: why})
+	l.lifeline.Send(control.Message{Type: control.Abort, Code: code, Text: why, Group: group})
 	time.Sleep(endGrace)
 }
 

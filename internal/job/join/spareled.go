@@ -248,11 +248,11 @@ func (s *spareLed) cannotDonate(why string) {
 	}
 }
 
-func (s *spareLed) abort(code int, why string) {
+func (s *spareLed) abort(group []proto.Proc, code int, why string) {
 	if s.stage.is(joining) { // the other replicas came this far and found no reason to abort
 		s.job.replacementFailed(aborted(code, why))
 	}
-	s.unsupervised.abort(code, why)
+	s.unsupervised.abort(group, code, why)
 }
 
 func (s *spareLed) leave() {

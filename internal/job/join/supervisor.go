@@ -51,7 +51,7 @@ type supervisor interface {
 	// it is about to.
 	awaitKill()
 	// abort tells all that the job is aborted. Then this process exits.
-	abort(code int, why string)
+	abort(group []proto.Proc, code int, why string)
 	// through says that the program is through: this process waits until all others are.
 	through()
 	// leave says that this process leaves in order.
@@ -112,7 +112,7 @@ func (u *unsupervised) announced(proto.Rank) bool { return false }
 
 func (u *unsupervised) awaitKill() {}
 
-func (u *unsupervised) abort(code int, why string) {
+func (u *unsupervised) abort(_ []proto.Proc, code int, why string) {
 	u.job.leaving.Store(true)
 	if why != "" {
 		u.job.stderr("process %d aborts the job: %s", u.job.self, why)

@@ -88,6 +88,10 @@ type Config struct {
 	// a debugger.
 	Debug bool
 
+	// FaultTolerance is one of the FaultTolerance constants: whether the job goes on when a rank is
+	// lost. Empty: FaultToleranceAuto.
+	FaultTolerance string
+
 	// Heal has dead replicas replaced, if the program has safe points.
 	Heal      bool
 	healLimit time.Duration // of each phase of a replacement, for tests; 0: recovery.Limit
@@ -170,6 +174,14 @@ type Config struct {
 	Part func(agent int, parted func())
 }
 
+// Values of FaultTolerance.
+const (
+	FaultToleranceAuto = "auto"               // the job goes on if the program has set a handler for it
+	FaultToleranceULFM = "ulfm"               // it goes on, and each rank's error handler decides
+	FaultToleranceMPI  = "mpi"                // the same, as Open MPI has it
+	FaultToleranceNo   = env.FaultToleranceNo // it ends, whatever the program says
+)
+
 // MaxProcs bounds ranks × replicas, so that a host survives a typing error.
 const MaxProcs = 4096
 
@@ -226,7 +238,29 @@ func (c Config) check() (*plan, error) {
 	if err := p.checkRollback(); err != nil {
 		return nil, &StartError{CodeUsage, err}
 	}
+	if err := p.checkFaultTolerance(); err != nil {
+		return nil, &StartError{CodeUsage, err}
+	}
 	return p, nil
+}
+
+// checkFaultTolerance refuses what can't work.
+func (p *plan) checkFaultTolerance() error {
+	switch p.FaultTolerance {
+	case "":
+		p.FaultTolerance = FaultToleranceAuto
+	case FaultToleranceAuto, FaultToleranceNo:
+	case FaultToleranceULFM, FaultToleranceMPI:
+		switch {
+		case p.layout.Replicated():
+			return fmt.Errorf("--with-ft %s is for jobs without replicas: replicas hide deaths from the program", p.FaultTolerance)
+		case p.Rollback:
+			return fmt.Errorf("--with-ft %s is for jobs without --rollback: with it a death takes the job back to its last snapshot, and the program handles none", p.FaultTolerance)
+		}
+	default:
+		return fmt.Errorf("--with-ft %q: want auto, ulfm, mpi or no", p.FaultTolerance)
+	}
+	return nil
 }
 
 func (p *plan) checkNumbers() (err error) {

@@ -2,10 +2,12 @@ package launcher
 
 import (
 	"fmt"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
+	"banyan/internal/job/control"
 	"banyan/internal/proto"
 )
 
@@ -35,6 +37,53 @@ func (j *job) abort(p *process, code int, text string) {
 	j.note(reason)
 	j.end(OutcomeAborted, reason, status)
 	j.killAll()
+}
+
+// abortable are those processes of a group that run, if the job can go on without them. Else it is
+// nil.
+func (j *job) abortable(group []proto.Proc) (all []*process) {
+	if len(group) == 0 || !j.ledger.survive || j.layout.Replicated() || j.back != nil {
+		return nil
+	}
+	others := j.running
+	for _, q := range group {
+		if !j.ledger.valid(q) {
+			return nil
+		}
+		if j.ledger.entries[q].end.kind == running {
+			all = append(all, j.procs[q])
+			others--
+		}
+	}
+	if others <= 0 {
+		return nil
+	}
+	return all
+}
+
+// abortGroup ends the processes of a communicator because one of them asks for it. The program goes
+// on without them.
+func (j *job) abortGroup(p *process, m control.Message, group []*process) {
+	if j.ending {
+		return
+	}
+	var ranks []int
+	for _, q := range group {
+		ranks = append(ranks, int(j.ledger.Rank(q.id)))
+	}
+	slices.Sort(ranks)
+	who := "rank"
+	if len(ranks) > 1 {
+		who = "ranks"
+	}
+	text := fmt.Sprintf("%s aborted %s %s with code %d", j.name(p), who, listed(ranks), m.Code)
+	if m.Text != "" {
+		text += ": " + m.Text
+	}
+	j.note(text)
+	for _, q := range group {
+		q.Signal(unix.SIGKILL)
+	}
 }
 
 // timedOut ends a job that has taken longer than its limit.

@@ -126,6 +126,7 @@ func newJob(p *plan, agents []agent.Agent, recording *recording, name string) *j
 	j.server = j.newServer(name)
 	j.spawner = newSpawner(p, j.hosts, recording)
 	j.recovery = newRecoveryLead(p)
+	j.ledger.survive = p.FaultTolerance == FaultToleranceULFM || p.FaultTolerance == FaultToleranceMPI
 	if back != nil {
 		back.screen.differs = j.outputDiffers
 	}

@@ -122,6 +122,26 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+// A process aborts some ranks: the job goes on without them only if the program handles losses.
+func TestAbortGroup(t *testing.T) {
+	for _, x := range []struct {
+		handles, tolerance string
+		code               int
+		lost               string
+	}{
+		{"survive", "", 0, "[1 2]"},
+		{"", FaultToleranceULFM, 0, "[1 2]"},
+		{"", "", 7, "[]"},
+		{"survive", FaultToleranceNo, 7, "[]"},
+	} {
+		o := run(t, Config{Ranks: 4, FaultTolerance: x.tolerance}, "part", x.handles)
+		if o.report.ExitCode != x.code || fmt.Sprint(o.report.LostRanks) != x.lost ||
+			strings.Contains(o.stderr, "aborted ranks 1, 2 with code 7: told to") != (x.code == 0) {
+			t.Errorf("%+v: %+v", x, o)
+		}
+	}
+}
+
 func TestDeaths(t *testing.T) {
 	for _, tc := range []struct {
 		name         string

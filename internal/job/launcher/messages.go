@@ -20,8 +20,10 @@ func (j *job) said(p *process, m control.Message) {
 		e.ready, e.pid = true, m.Pid
 		j.changed()
 	case control.Survive:
-		j.ledger.survive = true
-		j.changed()
+		if j.FaultTolerance != FaultToleranceNo {
+			j.ledger.survive = true
+			j.changed()
+		}
 	case control.Finalized:
 		e.finalized = true
 		j.changed()
@@ -33,7 +35,11 @@ func (j *job) said(p *process, m control.Message) {
 	case control.Mark:
 		j.mark(p, m)
 	case control.Abort:
-		j.abort(p, m.Code, m.Text)
+		if group := j.abortable(m.Group); group != nil {
+			j.abortGroup(p, m, group)
+		} else {
+			j.abort(p, m.Code, m.Text)
+		}
 	case control.Suspect:
 		j.suspected(p, m)
 	case control.Corrupted:

@@ -192,6 +192,23 @@ func program(name string, args []string) int {
 			}
 		}
 		m.orphaned()
+	case "part": // rank 1 aborts the ranks 1 and 2 with code 7; the others leave when they hear of that
+		m := join()
+		if args[0] == "survive" {
+			m.tell(control.Survive)
+		}
+		if m.rank() == 1 {
+			m.control.Send(control.Message{Type: control.Abort, Code: 7, Text: "told to", Group: []proto.Proc{1, 2}})
+		}
+		if m.rank() == 1 || m.rank() == 2 {
+			m.orphaned()
+		}
+		for range 2 {
+			if news, err := m.control.Receive(); err != nil || news.Type != control.Death {
+				return 99
+			}
+		}
+		m.leave()
 	case "suspect": // process 0 finds process args[0], which is stopped, silent
 		m := join()
 		target, _ := strconv.Atoi(args[0])

@@ -4,8 +4,11 @@ import "unsafe"
 
 // predefined are the attributes of the world. C may keep their addresses.
 type predefined struct {
-	tagUB, host, io, wtimeIsGlobal, appnum, universe int32
+	tagUB, host, io, wtimeIsGlobal, appnum, universe, tolerant int32
 }
+
+// KeyFaultTolerance is MPIX_FT of mpi-ext.h, which isn't in the standard's table.
+const KeyFaultTolerance = 900
 
 // maxTag is the largest tag.
 const maxTag = 1<<31 - 1
@@ -20,6 +23,7 @@ func (p *Process) describeWorld(ranks int) {
 		wtimeIsGlobal: truth(oneHost(p.job.Hosts())),
 		appnum:        int32(p.job.Program()),
 		universe:      int32(ranks),
+		tolerant:      truth(p.job.Tolerant()),
 	}
 	p.pins.Pin(p.values)
 	p.pins.Pin(&p.codes.last)
@@ -49,6 +53,8 @@ func (p *Process) predefinedAttribute(key int32) *int32 {
 		return &p.values.appnum
 	case KeyUniverseSize:
 		return &p.values.universe
+	case KeyFaultTolerance:
+		return &p.values.tolerant
 	case KeyLastusedcode:
 		return &p.codes.last
 	}

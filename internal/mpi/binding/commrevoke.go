@@ -33,6 +33,16 @@ func (p *Process) CommIsRevoked(comm Comm, flag *int32) Code {
 	return Success
 }
 
+// keyStrict is the hint for agreements that return when all live members have the outcome.
+const keyStrict = "banyan_strict_agreement"
+
+// agreeing is the communicator for an agreement as its hints want it.
+func (c *communicator) agreeing() *comm.Comm {
+	strict, _ := c.info.Load().get(keyStrict)
+	c.comm.SetStrict(strict == "true")
+	return c.comm
+}
+
 // CommAgree is MPIX_Comm_agree.
 func (p *Process) CommAgree(comm Comm, flag *int32) Code {
 	const function = "MPIX_Comm_agree"
@@ -40,7 +50,7 @@ func (p *Process) CommAgree(comm Comm, flag *int32) Code {
 	if c == nil {
 		return p.noComm(function, comm)
 	}
-	flags, err := c.comm.Agree(uint32(*flag))
+	flags, err := c.agreeing().Agree(uint32(*flag))
 	*flag = int32(flags)
 	if err != nil {
 		return p.failWith(c, function, err)
@@ -55,7 +65,7 @@ func (p *Process) CommIagree(comm Comm, flag *int32, request *Request) Code {
 	if c == nil {
 		return p.noComm(function, comm)
 	}
-	a := c.comm.Iagree(uint32(*flag))
+	a := c.agreeing().Iagree(uint32(*flag))
 	return p.startRequest(c, function, a.Handle(), &agreeing{a, flag}, request)
 }
 
@@ -80,7 +90,7 @@ func (p *Process) CommAgreeFailed(comm Comm, failedgrp *Group) Code {
 	if c == nil {
 		return p.noComm(function, comm)
 	}
-	failed, err := c.comm.AgreeFailed()
+	failed, err := c.agreeing().AgreeFailed()
 	if err != nil {
 		return p.failWith(c, function, err)
 	}
@@ -95,27 +105,37 @@ func (p *Process) CommShrink(comm Comm, newcomm *Comm) Code {
 	if c == nil {
 		return p.noComm(function, comm)
 	}
-	inner, err := c.comm.Shrink()
+	inner, err := c.agreeing().Shrink()
 	return p.finish(function, c, inner, err, newcomm)
 }
 
 // CommIshrink is MPIX_Comm_ishrink.
 func (p *Process) CommIshrink(comm Comm, newcomm *Comm, request *Request) Code {
+	*newcomm = CommNull
+	return p.ishrink(comm, func(h Comm) { *newcomm = h }, request)
+}
+
+// CommIshrinkNumber is MPIX_Comm_ishrink for Fortran, where handles are numbers.
+func (p *Process) CommIshrinkNumber(comm Comm, newcomm *int32, request *Request) Code {
+	*newcomm = int32(CommNull)
+	return p.ishrink(comm, func(h Comm) { *newcomm = int32(h) }, request)
+}
+
+func (p *Process) ishrink(comm Comm, made func(h Comm), request *Request) Code {
 	const function = "MPIX_Comm_ishrink"
 	c := p.communicator(comm)
 	if c == nil {
 		return p.noComm(function, comm)
 	}
-	*newcomm = CommNull
-	a := c.comm.Ishrink()
-	return p.startRequest(c, function, a.Handle(), &shrinking{p, a, newcomm}, request)
+	a := c.agreeing().Ishrink()
+	return p.startRequest(c, function, a.Handle(), &shrinking{p, a, made}, request)
 }
 
 // shrinking is the work of MPIX_Comm_ishrink.
 type shrinking struct {
 	p         *Process
 	agreement comm.Agreement
-	newcomm   *Comm
+	made      func(h Comm) // takes the new communicator
 }
 
 func (s *shrinking) finish(r *request, _ engine.Status, err error) error {
@@ -124,7 +144,7 @@ func (s *shrinking) finish(r *request, _ engine.Status, err error) error {
 		return err
 	}
 	if h := s.p.adopt(s.p.newCommunicator(r.c, inner)); h != 0 {
-		*s.newcomm = h
+		s.made(h)
 		return nil
 	}
 	inner.Free()

@@ -101,8 +101,11 @@ func (p *Process) act(c *communicator, code Code, text func() string) Code {
 	switch h := c.errhandler.Load(); h {
 	case returns:
 		return code
-	case fatal, aborts:
+	case fatal:
 		p.job.Abort(1, text())
+		return code
+	case aborts:
+		p.abort(c, 1, text())
 		return code
 	default:
 		return p.raised.raise(h.fn, uintptr(c.handle), code, code)

@@ -124,15 +124,24 @@ func (p *Process) Finalized(flag *int32) Code {
 	return Success
 }
 
-// Abort is MPI_Abort. It ends the whole job, whatever the communicator. Before MPI_Init and
-// after MPI_Finalize it ends this process.
+// Abort is MPI_Abort. It ends the ranks of the communicator, if the program handles the loss of
+// ranks, and else the whole job. Before MPI_Init and after MPI_Finalize it ends this process.
 func (p *Process) Abort(comm Comm, errorcode int32) Code {
 	if p.state.Load() != running {
 		p.host.Exit(int(errorcode), fmt.Sprintf("MPI_Abort(%d) outside a job", errorcode))
 		return ErrOther
 	}
-	p.job.Abort(int(errorcode), "MPI_Abort")
+	p.abort(p.communicator(comm), int(errorcode), "MPI_Abort")
 	return ErrOther
+}
+
+// abort ends the ranks of a communicator; nil: all.
+func (p *Process) abort(c *communicator, code int, why string) {
+	if c == nil || c.comm.Size() == p.world.Load().comm.Size() {
+		p.job.Abort(code, why)
+	} else {
+		p.job.AbortRanks(c.comm.Ranks(), code, why)
+	}
 }
 
 // QueryThread is MPI_Query_thread.

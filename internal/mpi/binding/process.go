@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"banyan/internal/proto"
 	"banyan/internal/runtime/engine"
 )
 
@@ -15,6 +16,11 @@ type Job interface {
 	Leave() error
 	// Abort ends the whole job. It doesn't return.
 	Abort(code int, why string)
+	// AbortRanks ends some ranks of the world, if the program handles the loss of ranks, and else the
+	// whole job. It doesn't return if this rank is one of them.
+	AbortRanks(ranks []proto.Rank, code int, why string)
+	// Tolerant tells whether the program may handle the loss of ranks.
+	Tolerant() bool
 	// Survive says that the program goes on when a rank is lost.
 	Survive()
 	// AwaitEnd waits until the job ends because of a lost rank, which the error names, or goes on

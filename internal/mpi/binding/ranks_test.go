@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"banyan/internal/job/join"
+	"banyan/internal/proto"
 	"banyan/internal/runtime/engine"
 )
 
@@ -99,6 +100,12 @@ func (m *testMember) Abort(code int, why string) {
 	}
 	runtime.Goexit()
 }
+
+func (m *testMember) AbortRanks(ranks []proto.Rank, code int, why string) {
+	m.Abort(code, fmt.Sprintf("%v abort: %s", ranks, why))
+}
+
+func (m *testMember) Tolerant() bool { return true }
 
 // testCallbacks calls functions of Go: their "address" is what function gives.
 type testCallbacks struct{}

@@ -61,6 +61,7 @@ type Comm struct {
 	cast           caster
 	calls          engine.Calls
 	sharing        sharing
+	strict         bool // agreements return when all members have the outcome
 
 	mu       sync.Mutex
 	children uint64            // communicators made from this one

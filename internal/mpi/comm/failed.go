@@ -45,6 +45,10 @@ func (c *Comm) Usable() error {
 	return c.eng.ContextError(c.context)
 }
 
+// SetStrict has agreements and shrinks of the communicator return only when all live members have the
+// outcome, or as soon as this one has it. All members call it, between the same agreements.
+func (c *Comm) SetStrict(on bool) { c.strict = on }
+
 // Agreement is an agreement that was started.
 type Agreement struct {
 	comm    *Comm
@@ -67,7 +71,7 @@ func (c *Comm) Agree(flags uint32) (uint32, error) {
 func (c *Comm) Iagree(flags uint32) Agreement { return c.agree("Agree", process.AgreeFlags, flags) }
 
 func (c *Comm) agree(op string, kind process.AgreementKind, flags uint32) Agreement {
-	h, outcome := c.eng.Agree(c.context, kind, flags)
+	h, outcome := c.eng.Agree(c.context, kind, flags, c.strict)
 	return Agreement{c, op, h, outcome}
 }
 

@@ -58,7 +58,7 @@ func (h host) put(ev Event) {
 
 func (h host) Died(r detector.Report) { h.put(Event{Kind: Died, Report: r}) }
 func (h host) RankLost(r proto.Rank) {
-	h.e.closeLane(lane.Lost)
+	h.e.loseInLane(r)
 	h.e.disturbed.Store(true)
 	h.put(Event{Kind: RankLost, Rank: r})
 	if b := h.e.back; b != nil {

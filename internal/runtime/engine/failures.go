@@ -59,8 +59,8 @@ func (e *Engine) Revoked(context uint64) bool {
 }
 
 // Agree enters a communicator's next agreement. Its outcome is there when the operation has ended.
-func (e *Engine) Agree(context uint64, kind process.AgreementKind, flags uint32) (Handle, *process.Agreement) {
+func (e *Engine) Agree(context uint64, kind process.AgreementKind, flags uint32, strict bool) (Handle, *process.Agreement) {
 	e.lock()
 	defer e.mu.Unlock()
-	return e.p.Agree(context, kind, flags)
+	return e.p.Agree(context, kind, flags, strict)
 }

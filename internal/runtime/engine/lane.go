@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"unsafe"
 
 	"banyan/internal/proto"
@@ -80,10 +81,25 @@ func (e *Engine) SetSizes(sizes *[256]uint8) {
 	e.withLane(func(m *lane.Memory) { m.SetSizes(sizes) })
 }
 
-// SetComm makes a communicator known to C, if there is room. group must stay as it is until
-// DropComm.
+// SetComm makes a communicator known to C, if there is room, it isn't revoked, and all of its
+// members live. group must stay as it is until DropComm.
 func (e *Engine) SetComm(handle, context uint64, group []proto.Rank) {
-	e.withLane(func(m *lane.Memory) { m.SetComm(handle, context, group) })
+	e.withLane(func(m *lane.Memory) {
+		if !e.Disturbed() || e.p.ContextError(context) == nil && !slices.ContainsFunc(group, e.p.RankLost) {
+			m.SetComm(handle, context, group)
+		}
+	})
+}
+
+// loseInLane leaves the communicators of a lost rank to Go, which knows what the loss means there:
+// C goes on between ranks that live. In a job that is to be taken back nothing goes on. The lock is
+// held, so no note waits.
+func (e *Engine) loseInLane(r proto.Rank) {
+	if e.back != nil {
+		e.closeLane(lane.Lost)
+		return
+	}
+	e.shared.DropMember(r)
 }
 
 // SetPart makes a communicator's common memory known to C, until DropComm or another SetPart.

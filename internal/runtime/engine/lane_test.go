@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"testing"
 	"time"
 	"unsafe"
@@ -55,8 +56,54 @@ func TestMayHaveLane(t *testing.T) {
 	}
 }
 
-// The progress thread has C leave the lane to Go, until Go has looked at the clock; the loss of a
-// rank and the end close it for good. What C does counts.
+// After the loss of a rank C goes on in communicators of ranks that live, also in new ones, and knows
+// no other, and none that is revoked.
+func TestLaneAfterLoss(t *testing.T) {
+	m, err := lane.New(0, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := inproc.NewNetwork(4).Endpoint(0)
+	e := New(Config{Lane: m, Process: process.Config{Layout: layout.Uniform(4, 1), Period: 1e9, Timeout: 1e10}}, sharing{end})
+	defer e.Close()
+	open := func(handle uint64, group ...proto.Rank) {
+		t.Helper()
+		if err := e.OpenContext(handle<<8, group, false); err != nil {
+			t.Fatal(err)
+		}
+		e.SetComm(handle, handle<<8, group)
+	}
+	knows := func(when string, want ...uint64) {
+		t.Helper()
+		for h := uint64(1); h < 10; h++ {
+			if m.Knows(h) != slices.Contains(want, h) {
+				t.Errorf("%s C knows communicator %d: %v", when, h, m.Knows(h))
+			}
+		}
+	}
+	open(1, 0, 1, 2, 3)
+	open(2, 0, 1, 2)
+	open(3, 2, 0)
+	open(4, 0, 3)
+	knows("at first", 1, 2, 3, 4)
+	e.Evidence(3, 0)
+	if m.Closed.Load()&^lane.Tick != 0 {
+		t.Errorf("the loss of a rank closes the lane: %x", m.Closed.Load())
+	}
+	knows("after the loss of rank 3", 2, 3)
+	open(5, 0, 1)
+	open(6, 3, 0)
+	knows("later", 2, 3, 5)
+	if err := e.Revoke(2 << 8); err != nil {
+		t.Fatal(err)
+	}
+	knows("after a revocation", 3, 5)
+	e.SetComm(7, 2<<8, []proto.Rank{0, 1, 2}) // a revocation may come before the handle
+	knows("after that", 3, 5)
+}
+
+// The progress thread has C leave the lane to Go, until Go has looked at the clock; eviction and the
+// end close it for good. What C does counts.
 func TestLaneCloses(t *testing.T) {
 	m, err := lane.New(0, 2)
 	if err != nil {
@@ -91,9 +138,9 @@ func TestLaneCloses(t *testing.T) {
 	if n := e.FramesSent(); n < before+3 {
 		t.Errorf("%d frames sent, before %d", n, before)
 	}
-	c(func() { host{e}.RankLost(1) })
+	c(func() { host{e}.Fenced(1) })
 	if m.Closed.Load()&lane.Lost == 0 {
-		t.Error("the loss of a rank leaves the lane open")
+		t.Error("a process that is held for dead has an open lane")
 	}
 	e.Close()
 	if m.Closed.Load()&lane.Ended == 0 {

@@ -2,6 +2,7 @@ package lane
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -17,7 +18,7 @@ import (
 // Reasons why the lane is closed, bits of Memory.Closed.
 const (
 	Tick  = 1 << iota // Go is to look at the clock and to poll; then it opens the lane
-	Lost              // a rank is lost, or this process is fenced
+	Lost              // this process is fenced, or a rank is lost in a job that is to be taken back
 	Ended             // this process leaves the job
 	Never             // the job has no lane
 )
@@ -187,10 +188,13 @@ func (m *Memory) SetComm(handle, context uint64, group []proto.Rank) {
 // SetPart makes a communicator's common memory known to C, if the communicator is; nil: it has none
 // any more. The part must stay until then.
 func (m *Memory) SetPart(handle uint64, part *commons.Part) {
-	if c := m.place(handle); handle != 0 && c.handle == handle {
-		c.part = part
+	if m.Knows(handle) {
+		m.place(handle).part = part
 	}
 }
+
+// Knows says whether C knows a communicator.
+func (m *Memory) Knows(handle uint64) bool { return handle != 0 && m.place(handle).handle == handle }
 
 // DropContext takes the communicators of a context out of the table.
 func (m *Memory) DropContext(context uint64) {
@@ -199,6 +203,23 @@ func (m *Memory) DropContext(context uint64) {
 			*c = Comm{}
 		}
 	}
+}
+
+// DropMember takes the communicators of a rank out of the table.
+func (m *Memory) DropMember(r proto.Rank) {
+	for i := range m.comms {
+		if c := &m.comms[i]; c.handle != 0 && c.has(r) {
+			*c = Comm{}
+		}
+	}
+}
+
+// has tells whether a rank of the world is a member.
+func (c *Comm) has(r proto.Rank) bool {
+	if c.group == nil {
+		return int32(r) < c.size
+	}
+	return slices.Contains(unsafe.Slice((*proto.Rank)(c.group), c.size), r)
 }
 
 // DropComm takes a communicator out of the table.

@@ -18,6 +18,7 @@ const (
 	AgreeFlags  AgreementKind = iota // MPI's agree
 	AgreeFailed                      // on who has failed
 	AgreeShrink                      // on the members of a smaller communicator
+	confirm                          // that all have the outcome of a strict one
 )
 
 // Agreement is the outcome of an agreement, when its request has ended.
@@ -30,6 +31,8 @@ type Agreement struct {
 	Failed []proto.Rank
 
 	handle Handle
+	strict bool             // it is over when all live members have the outcome
+	value  *agreement.Value // of a strict one: its outcome, which isn't known to be everywhere yet
 }
 
 // Errors of agreements.
@@ -37,19 +40,21 @@ var (
 	ErrReplicated = errors.New("programs can't revoke, agree and shrink in a job with replicas: its replicas may learn of a loss at different places")
 	ErrOperations = errors.New("the members have entered different operations")
 	ErrInFlight   = errors.New("too many agreements are under way")
+	ErrGoesBack   = errors.New("programs can't revoke, agree and shrink in a job with --rollback: a death takes it back to its last snapshot")
 )
 
 // Agree enters a communicator's next agreement. The request ends when it is decided. Its error is a
 // LostError if it is about flags and a member that hasn't contributed has failed, and its failure
-// isn't acknowledged by all contributors. All live members get the same error, or none.
-func (p *Process) Agree(id uint64, kind AgreementKind, flags uint32) (Handle, *Agreement) {
+// isn't acknowledged by all contributors. All live members get the same error, or none. A strict
+// agreement ends when all live members have its outcome; it is so at all members or at none.
+func (p *Process) Agree(id uint64, kind AgreementKind, flags uint32, strict bool) (Handle, *Agreement) {
 	h, r := p.newRequest(composite)
-	a := &Agreement{Kind: kind, Flags: flags, handle: h}
+	a := &Agreement{Kind: kind, Flags: flags, handle: h, strict: strict}
 	c := p.contexts.find(id)
 	err := p.contextError(id)
 	switch {
-	case p.replicated:
-		err = ErrReplicated
+	case p.intolerant() != nil:
+		err = p.intolerant()
 	case errors.Is(err, ErrRevoked):
 		err = nil
 	}
@@ -63,26 +68,51 @@ func (p *Process) Agree(id uint64, kind AgreementKind, flags uint32) (Handle, *A
 	return h, a
 }
 
+// intolerant is why programs of this job can't handle failures themselves, or nil.
+func (p *Process) intolerant() error {
+	switch {
+	case p.replicated:
+		return ErrReplicated
+	case p.cfg.Marker != nil:
+		return ErrGoesBack
+	}
+	return nil
+}
+
 // enterDelayed enters the agreements that wait, unless a failure of which the program knows isn't
 // final yet. Else a communicator could come out of a shrink with a member whose failure has been an
-// error before.
+// error before. Those behind a strict one wait for its end: else members would number its second
+// half, which each enters when it has the outcome, in different orders.
 func (p *Process) enterDelayed(t *tolerant) {
-	for len(t.delayed) > 0 && !slices.ContainsFunc(t.c.failed, func(r proto.Rank) bool { return !p.final(r) }) {
+	for len(t.delayed) > 0 && !slices.ContainsFunc(t.under, func(a *Agreement) bool { return a.strict }) &&
+		!slices.ContainsFunc(t.c.failed, func(r proto.Rank) bool { return !p.final(r) }) {
 		a := t.delayed[0]
 		t.delayed = t.delayed[1:]
-		contribution := agreement.Contribution{Flags: uint64(a.Flags) | 1<<(32+a.Kind)}
-		for _, r := range t.c.failed[:t.c.acked] {
-			contribution.Acknowledged = contribution.Acknowledged.With(t.c.index(r))
-		}
-		m := p.machine(t)
-		t.under = append(t.under, a)
-		var out agreement.Actions
-		if a.Number = m.Contribute(contribution, &out); a.Number == 0 {
-			t.under = t.under[:len(t.under)-1]
-			p.End(a.handle, ErrInFlight)
-		}
-		p.runAgreement(t, out)
+		p.enter(t, a)
 	}
+}
+
+// enter enters an agreement, or the second half of a strict one.
+func (p *Process) enter(t *tolerant, a *Agreement) {
+	kind := a.Kind
+	if a.value != nil {
+		kind = confirm
+	}
+	contribution := agreement.Contribution{Flags: uint64(a.Flags) | 1<<(32+kind)}
+	for _, r := range t.c.failed[:t.c.acked] {
+		contribution.Acknowledged = contribution.Acknowledged.With(t.c.index(r))
+	}
+	m := p.machine(t)
+	t.under = append(t.under, a)
+	var out agreement.Actions
+	number := m.Contribute(contribution, &out)
+	if number == 0 {
+		t.under = t.under[:len(t.under)-1]
+		p.End(a.handle, ErrInFlight)
+	} else if a.value == nil {
+		a.Number = number
+	}
+	p.runAgreement(t, out)
 }
 
 // agreementArrived takes a message of an agreement.
@@ -133,12 +163,40 @@ func (p *Process) runAgreement(t *tolerant, out agreement.Actions) {
 			p.forgetTolerance(t)
 		}
 	}
+	// What follows begins when the machine's actions are carried out, since it gives others.
+	if a := t.halfway; a != nil {
+		t.halfway = nil
+		p.enter(t, a)
+	} else if len(t.delayed) > 0 {
+		p.enterDelayed(t)
+	}
 }
 
-// decided ends the oldest agreement of the program.
+// decided ends the oldest agreement of the program, or the first half of it.
 func (p *Process) decided(t *tolerant, v *agreement.Value) {
 	a := t.under[0]
 	t.under = t.under[1:]
+	if a.strict && a.value == nil && v.Flags>>(32+a.Kind)&1 != 0 {
+		value := *v
+		value.Payload = slices.Clone(v.Payload)
+		a.value = &value
+		t.halfway = a
+		return
+	}
+	operation := a.Kind
+	if a.value != nil {
+		operation = confirm
+	}
+	same := v.Flags>>(32+operation)&1 != 0
+	if a.value != nil {
+		v = a.value
+	}
+	p.outcome(t, a, v, same)
+}
+
+// outcome ends an agreement of the program. same says that all members have entered the same
+// operation.
+func (p *Process) outcome(t *tolerant, a *Agreement, v *agreement.Value, same bool) {
 	var room [16]int
 	for _, i := range v.Failed.AppendMembers(room[:0]) {
 		r := t.c.members[i]
@@ -152,7 +210,7 @@ func (p *Process) decided(t *tolerant, v *agreement.Value) {
 	}
 	var err error
 	a.Flags = uint32(v.Flags)
-	if v.Flags>>(32+a.Kind)&1 == 0 {
+	if !same {
 		err = ErrOperations
 	} else if gone := v.Unacknowledged(); a.Kind == AgreeFlags && !gone.Empty() {
 		err = &LostError{t.c.members[gone.AppendMembers(room[:0])[0]]}
@@ -162,10 +220,14 @@ func (p *Process) decided(t *tolerant, v *agreement.Value) {
 
 // end ends all agreements of a communicator that the program waits for.
 func (t *tolerant) end(p *Process, err error) {
-	for _, a := range append(t.under, t.delayed...) {
+	all := append(slices.Clone(t.under), t.delayed...)
+	if t.halfway != nil {
+		all = append(all, t.halfway)
+	}
+	for _, a := range all {
 		p.End(a.handle, err)
 	}
-	t.delayed = nil
+	t.delayed, t.halfway = nil, nil
 }
 
 // endAgreements ends all agreements that the program waits for: this process can't go on.

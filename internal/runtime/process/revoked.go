@@ -11,8 +11,8 @@ import (
 // Revoke revokes a communicator, named by its context of point-to-point messages: here at once, and
 // at all other members in time. To revoke it again does nothing.
 func (p *Process) Revoke(id uint64) error {
-	if p.replicated {
-		return ErrReplicated
+	if err := p.intolerant(); err != nil {
+		return err
 	}
 	switch err := p.contextError(id); err {
 	case nil:

@@ -36,7 +36,8 @@ type tolerant struct {
 	agreement  *agreement.Machine  // nil before the first agreement
 	revocation *revocation.Machine // nil before the first word of it
 	under      []*Agreement        // entered here, without a decision, in their order
-	delayed    []*Agreement        // not entered yet, since a death isn't final
+	delayed    []*Agreement        // not entered yet, since a death isn't final, or behind a strict one
+	halfway    *Agreement          // strict: its outcome is known, and its second half not entered
 }
 
 // earlyPact is a message of an agreement that came before its communicator was opened here.

@@ -25,7 +25,11 @@ type survivor struct {
 	story   *[]string
 	ended   bool
 	n, idle int
+	crew    func(each func(s *survivor, p *Process)) // all that live
 }
+
+// strict says that what dead ones have seen counts, too.
+func (s *survivor) strict() bool { return s.seed%2 == 1 }
 
 func (s *survivor) say(format string, args ...any) {
 	*s.story = append(*s.story, fmt.Sprintf(format, args...))
@@ -41,6 +45,13 @@ func (s *survivor) step(p *Process) bool {
 		}
 		_, err := p.Take(s.h)
 		a := s.a
+		if s.seed%2 == 1 { // a strict one
+			s.crew(func(o *survivor, p *Process) {
+				if o.context == s.context && o.a != nil && o.a.Number <= a.Number && o.a.value == nil && !p.Done(o.h) {
+					s.t.Errorf("seed %d: %v returns from agreement %d, whose outcome %v hasn't", s.seed, s.rank, a.Number, o.rank)
+				}
+			})
+		}
 		s.a = nil
 		if a.Kind == AgreeFlags {
 			s.say("%x agree %d: %x %v %v", s.context, a.Number, a.Flags, a.Failed, err)
@@ -98,7 +109,7 @@ func (s *survivor) step(p *Process) bool {
 		}
 		s.waits, s.idle = Handle{}, 0
 		p.Revoke(s.context)
-		s.h, s.a = p.Agree(s.context, AgreeShrink, 0)
+		s.h, s.a = p.Agree(s.context, AgreeShrink, 0, s.strict())
 		return false
 	}
 	if s.rounds == 0 {
@@ -107,23 +118,34 @@ func (s *survivor) step(p *Process) bool {
 	}
 	s.rounds--
 	s.n++
-	s.h, s.a = p.Agree(s.context, AgreeFlags, ^uint32(0)&^(1<<s.rank))
+	s.h, s.a = p.Agree(s.context, AgreeFlags, ^uint32(0)&^(1<<s.rank), s.strict())
 	return false
 }
 
 // Programs that handle failures agree, revoke and shrink in whole processes, over a network that
-// delays at will, while some of them die. What they see in the same agreement is the same.
+// delays at will, while some of them die. What they see in the same agreement is the same, of strict
+// agreements also what those had seen that died.
 func TestSurvivors(t *testing.T) {
 	for _, n := range []int{2, 3, 5, 9} {
 		seeds(t, func(t *testing.T, seed uint64) {
 			stories := make([]*[]string, n)
-			w := newTestJob(t, seed, layout.Uniform(n, 1), func(r proto.Rank, _ int) program {
+			all := make([]*survivor, n)
+			var w *testJob
+			crew := func(each func(s *survivor, p *Process)) {
+				for q, s := range all {
+					if node := w.nodes[q]; !node.dead {
+						each(s, node.p)
+					}
+				}
+			}
+			w = newTestJob(t, seed, layout.Uniform(n, 1), func(r proto.Rank, _ int) program {
 				members := []proto.Rank{}
 				for m := range proto.Rank(n) {
 					members = append(members, m)
 				}
 				stories[r] = new([]string)
-				return &survivor{t: t, seed: seed, rank: r, rounds: 8, context: 2, members: members, story: stories[r]}
+				all[r] = &survivor{t: t, seed: seed, rank: r, rounds: 8, context: 2, members: members, story: stories[r], crew: crew}
+				return all[r]
 			})
 			w.oneWitness = n == 5 && seed%6 == 0
 			w.run(n/2, func() proto.Proc {
@@ -138,6 +160,9 @@ func TestSurvivors(t *testing.T) {
 			}
 			for q, s := range stories {
 				if w.nodes[q].dead {
+					if seed%2 == 1 && (len(*s) > len(longest) || !slices.Equal(*s, longest[:len(*s)])) {
+						t.Errorf("seed %d: %d died, and had seen\n%v\nothers see\n%v", seed, q, *s, longest)
+					}
 					continue
 				}
 				if !slices.Equal(*s, longest) {

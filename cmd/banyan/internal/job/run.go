@@ -223,6 +223,7 @@ func (f *runFlags) command() *cobra.Command {
 	flags.DurationVar(&f.config.SnapshotEvery, "snapshot-every", 0, fmt.Sprintf("how often --rollback takes a snapshot (default %v)", launcher.DefaultSnapshotEvery))
 	flags.StringVar(&f.config.SnapshotDir, "snapshot-dir", "", "keep the snapshots of --rollback in `DIR`, too: the last two, until the job ends well")
 	flags.BoolVar(&f.config.ResumeSnapshot, "resume", false, "go on from the last whole snapshot in the --snapshot-dir of a job that has ended")
+	flags.StringVar(&f.config.FaultTolerance, "with-ft", launcher.FaultToleranceAuto, "whether the job goes on when a rank is lost (without replicas): auto (if the program has set an error handler for that), ulfm or mpi (yes, and each rank's\nerror handler decides), no")
 	flags.StringVar(&f.faults, "fault", "", "`PLAN` of processes to kill or stop (see above)")
 	flags.StringVar(&f.config.Transport, "transport", launcher.TransportAuto,
 		"how messages travel: auto, shm, tcp, or inproc (all ranks in one process, for Go programs that use mpi.Main)")
