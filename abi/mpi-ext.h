@@ -109,10 +109,18 @@ BANYAN_NAMES(Comm_shrink, (MPI_Comm comm, MPI_Comm *newcomm));
 BANYAN_NAMES(Comm_ishrink, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request));
 #undef BANYAN_NAMES
 
+/* Banyan's own: a communicator of the ranks that live, in which spare ranks, the last ones of comm,
+   have taken the numbers of the dead ("banyan run --spare-ranks"). All live ranks call it: spares
+   wait in it. */
+int MPIX_Comm_refill(MPI_Comm comm, MPI_Comm *newcomm);
+int PMPIX_Comm_refill(MPI_Comm comm, MPI_Comm *newcomm);
+
 /* The key of an attribute of each communicator, an int: 1 if programs of this job may handle failures
    themselves, else 0. */
 #define MPIX_FT 900
 #define MPI_FT MPIX_FT
+/* The same for an int: how many of the last ranks of the communicator are spares. */
+#define MPIX_SPARES 901
 
 /* By these, programs that are written for Open MPI's header find out what there is. */
 #define OMPI_HAVE_MPI_EXT_FTMPI 1
@@ -127,6 +135,7 @@ BANYAN_NAMES(Comm_ishrink, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *reque
 #define OMPI_HAVE_MPIX_COMM_AGREE_FAILED 1
 #define OMPI_HAVE_MPIX_COMM_SHRINK 1
 #define OMPI_HAVE_MPIX_COMM_ISHRINK 1
+#define BANYAN_HAVE_MPIX_COMM_REFILL 1
 
 #endif
 

@@ -28,3 +28,4 @@ int banyan_Comm_ishrink_number(MPI_Comm comm, int *newcomm, MPI_Request *request
 }
 
 TOLERANT(Comm_ishrink, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request), (comm, newcomm, request), RESULT(banyan_CommIshrink(HANDLE(comm), POINTER(newcomm), POINTER(request))));
+ENTRY(MPIX_Comm_refill, (MPI_Comm comm, MPI_Comm *newcomm), (comm, newcomm), RESULT(banyan_CommRefill(HANDLE(comm), POINTER(newcomm))));

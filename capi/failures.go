@@ -69,3 +69,8 @@ func banyan_CommIshrink(comm uintptr, newcomm, request unsafe.Pointer) int32 {
 func banyan_CommIshrinkNumber(comm uintptr, newcomm *int32, request unsafe.Pointer) int32 {
 	return int32(process.CommIshrinkNumber(binding.Comm(comm), newcomm, (*binding.Request)(request)))
 }
+
+//export banyan_CommRefill
+func banyan_CommRefill(comm uintptr, newcomm unsafe.Pointer) int32 {
+	return int32(process.CommRefill(binding.Comm(comm), (*binding.Comm)(newcomm)))
+}

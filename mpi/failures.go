@@ -38,6 +38,24 @@ func (c *Comm) Shrink() (*Comm, error) {
 	return &Comm{d, c.abort}, nil
 }
 
+// Spares is how many of the last ranks are spares, which wait in Refill to take the rank of a dead one:
+// in the world those of "banyan run --spare-ranks", in a communicator of Refill those that are left.
+func (c *Comm) Spares() int { return c.c.Spares() }
+
+// SetSpares makes the last n ranks spares. All ranks call it, between the same agreements.
+func (c *Comm) SetSpares(n int) error { return c.c.SetSpares(n) }
+
+// Refill makes a communicator of the ranks that live, in which spares have taken the ranks of dead
+// ones. All others keep their ranks, unless there are too few spares: then those behind the gaps move
+// up. All that live call it, spares too, also in a communicator that is revoked.
+func (c *Comm) Refill() (*Comm, error) {
+	d, err := c.c.Refill()
+	if err != nil {
+		return nil, err
+	}
+	return &Comm{d, c.abort}, nil
+}
+
 // Failed are the ranks of the communicator of whose failure this rank knows, in the order in which
 // it learnt of them. The list only grows.
 func (c *Comm) Failed() []int {

@@ -68,6 +68,27 @@ func TestWithFaultTolerance(t *testing.T) {
 	}
 }
 
+// Spare ranks take the places of dead ones.
+func TestRefill(t *testing.T) {
+	o := run(t, tool("banyan"), "run", "-n", "4", "--spare-ranks", "2", compile(t, "ulfm"), "refills")
+	if o.code != 0 || strings.Count(o.stdout, "goes on") != 4 {
+		t.Error(o)
+	}
+	o.noTrace(t)
+}
+
+// Jobs that survive deaths in other ways say that programs can't handle them.
+func TestULFMRefused(t *testing.T) {
+	program := compile(t, "ulfm")
+	for flags, why := range map[string]string{"--replicas 2": "in a job with replicas", "--rollback": "in a job with --rollback"} {
+		o := run(t, tool("banyan"), append(append([]string{"run", "-n", "2"}, strings.Fields(flags)...), program, "refused", "no")...)
+		if o.code != 1 || !strings.Contains(o.stderr, "programs can't revoke, agree and shrink "+why) || strings.Contains(o.stderr, "not so") {
+			t.Errorf("%s: %v", flags, o)
+		}
+		o.noTrace(t)
+	}
+}
+
 // Fortran has the functions in the module mpi_ext.
 func TestULFMFortran(t *testing.T) {
 	if _, err := exec.LookPath("gfortran"); err != nil {

@@ -6,6 +6,10 @@
 //	banyan run -n 4 ./stencil
 //	banyan run -n 4 --fault 'kill rank=2 at=300ms' ./stencil -steps 200000
 //
+// With spare ranks it keeps its size: a spare takes the part of the dead rank.
+//
+//	banyan run -n 4 --spare-ranks 2 --fault 'kill rank=2 at=300ms' ./stencil -steps 200000
+//
 // If a rank and its buddy die between two copies, the part is lost, and the program ends with an
 // error. It runs without replicas: docs/guide/ulfm.md tells what it uses.
 package main
@@ -30,11 +34,11 @@ func main() {
 	}
 	mpi.Main(func(world *mpi.Comm) error {
 		sum, err := p.solve(world, func(int, int) {})
-		if err != nil || sum.rank != 0 {
+		if err != nil || sum.rank != 0 || sum.ranks == 0 {
 			return err
 		}
 		fmt.Printf("after %d steps the rod's heat is %.6f (%016x), with %d of %d ranks\n",
-			p.steps, sum.heat, sum.hash, sum.ranks, world.Size())
+			p.steps, sum.heat, sum.hash, sum.ranks, world.Size()-world.Spares())
 		return nil
 	}, mpi.SurviveRankLoss())
 }

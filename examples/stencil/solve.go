@@ -17,7 +17,7 @@ type problem struct{ cells, steps, every int }
 type result struct {
 	heat        float64
 	hash        uint64 // of all cells
-	rank, ranks int    // in the last communicator
+	rank, ranks int    // in the last communicator; 0 ranks: this one was a spare to the end
 }
 
 // copies are what a rank keeps: its own part of the rod and that of its left neighbour, at a step.
@@ -30,7 +30,9 @@ type copies struct {
 // solver is one rank's part of the computation.
 type solver struct {
 	problem
-	comm *mpi.Comm
+	pool *mpi.Comm // of all that live, the spares at the end
+	comm *mpi.Comm // of those that compute; nil: this rank is a spare
+	most int       // ranks at first
 	part []float64 // with a cell of each neighbour at the ends
 	next []float64
 	step int
@@ -40,28 +42,41 @@ type solver struct {
 // solve computes on all ranks of a communicator that live. each is called before each step, with
 // the step and the rank in world.
 func (p problem) solve(world *mpi.Comm, each func(step, rank int)) (result, error) {
-	s := &solver{problem: p, comm: world}
+	s := &solver{problem: p, pool: world, comm: world, most: world.Size()}
 	rod := make([]float64, p.cells)
 	for i := range rod {
 		rod[i] = 100 * math.Sin(float64(i)/17)
 	}
-	s.take(rod)
+	if world.Spares() == 0 {
+		s.take(rod)
+	} else if over, err := s.recover(rod, false); err != nil || over {
+		return result{}, err
+	}
 	for {
 		err := s.save()
 		if err == nil && s.step == p.steps {
 			var r result
 			if r, err = s.sum(); err == nil {
-				return r, nil
+				return r, s.release(rod)
 			}
 		}
 		if err == nil {
 			s.advance(func(step int) { each(step, world.Rank()) })
 			continue
 		}
-		if err := s.recover(rod); err != nil {
+		if over, err := s.recover(rod, false); err != nil || over {
 			return result{}, err
 		}
 	}
+}
+
+// release lets the spares go: they wait in recover.
+func (s *solver) release(rod []float64) error {
+	if s.pool.Spares() == 0 {
+		return nil
+	}
+	_, err := s.recover(rod, true)
+	return err
 }
 
 // block is the first cell of a rank's part, and how many it has.
@@ -140,29 +155,85 @@ func (s *solver) save() error {
 	return err
 }
 
-// recover goes on without the dead, from the last copies, or from the start if there are none.
-func (s *solver) recover(start []float64) error {
+// recover goes on without the dead, from the last copies, or from the start if there are none. Spares
+// take the ranks of the dead, and wait here until they can, or until one that has finished says that all
+// is over.
+func (s *solver) recover(start []float64, finished bool) (over bool, err error) {
 	for {
-		if err := s.comm.Revoke(); err != nil {
-			return err
+		if s.comm != nil {
+			if err := s.comm.Revoke(); err != nil {
+				return false, err
+			}
 		}
-		live, err := s.comm.Shrink()
+		pool, err := s.pool.Refill()
 		if err != nil {
-			return err
+			return false, err
 		}
-		s.comm, s.step = live, s.kept.step
-		rod := start
-		if s.kept.members != nil {
-			rod, err = s.collect()
+		s.pool = pool
+		over, err := s.assign(finished)
+		if err == nil && over {
+			return true, nil
+		}
+		if err == nil && s.comm == nil {
+			continue // the next refill may need this one
 		}
 		if err == nil {
-			s.take(rod)
-			return nil
+			rod := start
+			if s.kept.members != nil {
+				rod, err = s.collect()
+			}
+			if err == nil {
+				s.step = s.kept.step
+				s.take(rod)
+				return false, nil
+			}
 		}
 		if !errors.Is(err, mpi.ErrProcFailed) && !errors.Is(err, mpi.ErrRevoked) {
-			return err
+			return false, err
 		}
 	}
+}
+
+// assign makes the communicator of those that compute, and tells those that were spares of the last
+// copies. All get an error or none. over says that a rank has finished.
+func (s *solver) assign(finished bool) (over bool, err error) {
+	mine, all := make([]int, 2+s.most), make([]int, 2+s.most)
+	if finished {
+		mine[0] = 1
+	}
+	if s.kept.own != nil { // what others have told this rank may be old
+		mine[1] = s.kept.step
+		for i, m := range s.kept.members {
+			mine[2+i] = m + 1
+		}
+	}
+	colour := 0
+	if s.pool.Rank() >= s.pool.Size()-s.pool.Spares() {
+		colour = mpi.Undefined
+	}
+	s.comm = nil
+	err = mpi.Allreduce(s.pool, mine, all, mpi.Max)
+	if err == nil {
+		s.comm, err = s.pool.Split(colour, 0)
+	}
+	well := uint32(1)
+	if err != nil {
+		well = 0
+		s.pool.Revoke()
+	}
+	if well, err = s.pool.Agree(well); err == nil && well == 0 {
+		err = mpi.ErrRevoked
+	}
+	if err != nil {
+		return false, err
+	}
+	s.kept.step, s.kept.members = all[1], nil
+	for _, m := range all[2:] {
+		if m > 0 {
+			s.kept.members = append(s.kept.members, m-1)
+		}
+	}
+	return all[0] == 1, nil
 }
 
 // collect puts the rod together from the copies that the live ranks have. Each part comes from the
@@ -183,6 +254,9 @@ func (s *solver) collect() ([]float64, error) {
 	}
 	for r, member := range live {
 		part := slices.Index(members, member)
+		if part < 0 {
+			continue // it was a spare
+		}
 		gives(r, part, s.kept.own)
 		if before := (part + ranks - 1) % ranks; !slices.Contains(live, members[before]) {
 			gives(r, before, s.kept.left)

@@ -136,6 +136,44 @@ static void aborts(int rank, int error)
 	CHECK(MPI_Barrier(part) == MPI_SUCCESS);
 }
 
+// Four ranks and two spares: rank 1 dies, and then the spare that has become rank 1.
+static void refills(int rank)
+{
+	MPI_Comm pool = MPI_COMM_WORLD, next;
+	int *spares, flag, n, me;
+	for (int left = 2;; left--) {
+		CHECK(MPIX_Comm_refill(pool, &next) == MPI_SUCCESS);
+		MPI_Comm_size(next, &n);
+		MPI_Comm_rank(next, &me);
+		CHECK(MPI_Comm_get_attr(next, MPIX_SPARES, &spares, &flag) == MPI_SUCCESS && flag && *spares == left);
+		CHECK(n == 4 + left);
+		CHECK(me == (rank < 4 ? rank : rank < 6 - left ? 1 : left + rank - 2));
+		if (pool != MPI_COMM_WORLD)
+			MPI_Comm_free(&pool);
+		pool = next;
+		if (left == 0)
+			break;
+		if (me == 1)
+			raise(SIGKILL);
+	}
+	go_on(pool, 4);
+}
+
+// Replicas, or a job that goes back, have none of it: each call says so.
+static void refused(void)
+{
+	char text[MPI_MAX_ERROR_STRING];
+	int flag = 1, length, code = MPIX_Comm_agree(MPI_COMM_WORLD, &flag);
+	MPI_Comm live;
+	CHECK(code != MPI_SUCCESS && MPI_Error_string(code, text, &length) == MPI_SUCCESS);
+	CHECK(MPIX_Comm_revoke(MPI_COMM_WORLD) != MPI_SUCCESS);
+	CHECK(MPIX_Comm_shrink(MPI_COMM_WORLD, &live) != MPI_SUCCESS);
+	CHECK(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+	MPIX_Comm_agree(MPI_COMM_WORLD, &flag);
+	CHECK(0);
+}
+
 // Rank 3 dies, and nobody needs it.
 static void unneeded(int rank)
 {
@@ -158,7 +196,11 @@ int main(int argc, char **argv)
 		unneeded(rank);
 	} else {
 		MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-		if (argv[1][0] == 'a')
+		if (strcmp(argv[1], "refills") == 0)
+			refills(rank);
+		else if (strcmp(argv[1], "refused") == 0)
+			refused();
+		else if (argv[1][0] == 'a')
 			aborts(rank, strcmp(argv[1], "aborts-error") == 0);
 		else
 			(strcmp(argv[1], "jumps") == 0 ? jumps : loop)(rank);

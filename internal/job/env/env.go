@@ -71,6 +71,9 @@ const (
 	// FaultTolerance is FaultToleranceNo if the job ends when a rank is lost, whatever the program
 	// says. Set by the launcher; read by join.
 	FaultTolerance = "BANYAN_WITH_FT"
+	// SpareRanks is how many of the last ranks wait to take the place of dead ones. Default: none. Set by
+	// the launcher; read by join.
+	SpareRanks = "BANYAN_SPARE_RANKS"
 	// Alone is "1" if a process that has no PMI is a job of one, although another launcher has
 	// started several. Default: join refuses to start such a process. Set by the user, and by
 	// join for the programs that a process of a job starts; read by join. See ReadAlone.
@@ -202,5 +205,5 @@ const (
 // "banyan run": each has one only if the launcher sets it for this process. It never sets Spares.
 var SetByLauncher = []string{
 	ControlFD, Fault, Replicas, Protocol, Order, Verify, Heal, Elsewhere, Leased, Spares, Incarnations, OutputFDs, Rollback, SnapshotFDs, Cores,
-	Transport, Encrypt, Bcast, FaultTolerance, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin, StatusToken,
+	Transport, Encrypt, Bcast, FaultTolerance, SpareRanks, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin, StatusToken,
 }

@@ -20,6 +20,15 @@ func Positive(name string, otherwise int) (int, error) {
 	return n, nil
 }
 
+// ReadSpareRanks reads SpareRanks, in a job of so many ranks.
+func ReadSpareRanks(ranks int) (int, error) {
+	n, err := Positive(SpareRanks, 0)
+	if err == nil && n >= ranks {
+		err = fmt.Errorf("%s=%d: there are %d ranks", SpareRanks, n, ranks)
+	}
+	return n, err
+}
+
 // ReadAlone reads Alone.
 func ReadAlone() (bool, error) {
 	text := os.Getenv(Alone)

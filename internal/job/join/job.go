@@ -214,6 +214,9 @@ func (j *Job) config() (engine.Config, error) {
 		HealFailed: j.replacementFailed, Unfollowed: j.unfollowed, Where: check.Here,
 	}
 	var err error
+	if cfg.SpareRanks, err = env.ReadSpareRanks(j.layout.Ranks()); err != nil {
+		return cfg, err
+	}
 	if cfg.BeforeSend, err = strikes(); err != nil {
 		return cfg, err
 	}

@@ -92,6 +92,9 @@ type Config struct {
 	// lost. Empty: FaultToleranceAuto.
 	FaultTolerance string
 
+	// SpareRanks is how many of the job's last ranks wait to take the place of dead ones.
+	SpareRanks int
+
 	// Heal has dead replicas replaced, if the program has safe points.
 	Heal      bool
 	healLimit time.Duration // of each phase of a replacement, for tests; 0: recovery.Limit
@@ -246,6 +249,13 @@ func (c Config) check() (*plan, error) {
 
 // checkFaultTolerance refuses what can't work.
 func (p *plan) checkFaultTolerance() error {
+	switch {
+	case p.SpareRanks == 0:
+	case p.layout.Replicated() || p.Rollback || p.FaultTolerance == FaultToleranceNo:
+		return errors.New("--spare-ranks is for programs that handle failures themselves: leave --replicas, --rollback and --with-ft no out")
+	case p.SpareRanks < 0 || p.SpareRanks >= p.layout.Ranks():
+		return fmt.Errorf("--spare-ranks %d: want 0 or more, beside at least one rank that isn't spare", p.SpareRanks)
+	}
 	switch p.FaultTolerance {
 	case "":
 		p.FaultTolerance = FaultToleranceAuto

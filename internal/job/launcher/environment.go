@@ -59,6 +59,9 @@ func (p *plan) environment(id proto.Proc, cores int) []string {
 	if p.leased() {
 		all = append(all, env.Entry(env.Leased, cmp.Or(p.verdict, verdictLimit)))
 	}
+	if p.SpareRanks > 0 {
+		all = append(all, env.Entry(env.SpareRanks, p.SpareRanks))
+	}
 	if p.FaultTolerance == FaultToleranceNo {
 		all = append(all, env.Entry(env.FaultTolerance, env.FaultToleranceNo))
 	}

@@ -7,8 +7,11 @@ type predefined struct {
 	tagUB, host, io, wtimeIsGlobal, appnum, universe, tolerant int32
 }
 
-// KeyFaultTolerance is MPIX_FT of mpi-ext.h, which isn't in the standard's table.
-const KeyFaultTolerance = 900
+// Keys of mpi-ext.h, which aren't in the standard's table: MPIX_FT and MPIX_SPARES.
+const (
+	KeyFaultTolerance = 900
+	KeySpares         = 901
+)
 
 // maxTag is the largest tag.
 const maxTag = 1<<31 - 1
@@ -26,6 +29,10 @@ func (p *Process) describeWorld(ranks int) {
 		tolerant:      truth(p.job.Tolerant()),
 	}
 	p.pins.Pin(p.values)
+	for n := range p.world.Load().comm.Spares() + 1 {
+		p.spareCounts = append(p.spareCounts, int32(n))
+	}
+	p.pins.Pin(&p.spareCounts[0])
 	p.pins.Pin(&p.codes.last)
 }
 
@@ -122,6 +129,11 @@ func (p *Process) commGetAttr(function string, comm Comm, number int32, value un
 	c := p.communicator(comm)
 	if c == nil {
 		return p.noComm(function, comm)
+	}
+	if number == KeySpares {
+		*(*unsafe.Pointer)(value) = unsafe.Pointer(&p.spareCounts[c.comm.Spares()])
+		*flag = 1
+		return Success
 	}
 	if at := p.predefinedAttribute(number); at != nil {
 		if at == &p.values.appnum && *at < 0 {

@@ -109,6 +109,18 @@ func (p *Process) CommShrink(comm Comm, newcomm *Comm) Code {
 	return p.finish(function, c, inner, err, newcomm)
 }
 
+// CommRefill is MPIX_Comm_refill. The new communicator has the error handler of the old one, and no
+// attributes, hints or topology.
+func (p *Process) CommRefill(comm Comm, newcomm *Comm) Code {
+	const function = "MPIX_Comm_refill"
+	c := p.communicator(comm)
+	if c == nil {
+		return p.noComm(function, comm)
+	}
+	inner, err := c.agreeing().Refill()
+	return p.finish(function, c, inner, err, newcomm)
+}
+
 // CommIshrink is MPIX_Comm_ishrink.
 func (p *Process) CommIshrink(comm Comm, newcomm *Comm, request *Request) Code {
 	*newcomm = CommNull

@@ -82,6 +82,7 @@ type Process struct {
 	keyvals     keyvals
 	survives    atomic.Bool
 	values      *predefined    // of attributes
+	spareCounts []int32        // 0, 1, 2…: the values of MPIX_SPARES
 	pins        runtime.Pinner // pins memory whose addresses C has
 	environment *info          // MPI_INFO_ENV, once asked for; guarded by mu
 	memory      memory

@@ -61,6 +61,7 @@ type Comm struct {
 	cast           caster
 	calls          engine.Calls
 	sharing        sharing
+	spares         int  // of the last members, who wait for Refill
 	strict         bool // agreements return when all members have the outcome
 
 	mu       sync.Mutex
@@ -79,7 +80,11 @@ func World(eng *engine.Engine) (*Comm, error) {
 	for i := range group {
 		group[i] = proto.Rank(i)
 	}
-	return open(eng, worldContext, group)
+	c, err := open(eng, worldContext, group)
+	if c != nil {
+		c.spares = min(eng.SpareRanks(), len(group)-1)
+	}
+	return c, err
 }
 
 func open(eng *engine.Engine, context uint64, group []proto.Rank) (*Comm, error) {

@@ -7,7 +7,6 @@ import (
 	"banyan/internal/proto"
 	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
-	"banyan/internal/splitmix"
 )
 
 // What a program uses that handles failures itself (ULFM), in jobs without replicas.
@@ -107,19 +106,7 @@ func (a Agreement) Shrunk(err error) (*Comm, error) {
 	if err != nil {
 		return nil, c.wrap(a.op, err)
 	}
-	// All derive the same context without messages: from what they have agreed on.
-	context := splitmix.Mix(splitmix.Mix(splitmix.Mix(c.context)^shrinkBranch) ^ a.outcome.Number)
-	var group []proto.Rank
-	for _, r := range c.group {
-		if !slices.Contains(a.outcome.Failed, r) {
-			group = append(group, r)
-			continue
-		}
-		context = splitmix.Mix(context ^ uint64(r))
-	}
-	d, err := open(c.eng, context&^collectivePart, group)
+	group := slices.DeleteFunc(slices.Clone(c.group), func(r proto.Rank) bool { return slices.Contains(a.outcome.Failed, r) })
+	d, err := open(c.eng, derived(c.context, shrinkBranch, a.outcome), group)
 	return d, c.wrap(a.op, err)
 }
-
-// shrinkBranch keeps the contexts of Shrink apart from those of other children.
-const shrinkBranch = 1 << 62

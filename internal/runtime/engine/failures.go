@@ -35,6 +35,9 @@ func (e *Engine) OpenBranch(family, id uint64, members []proto.Rank, collective 
 	return e.p.OpenBranch(family, id, members, collective)
 }
 
+// SpareRanks is how many of the last ranks wait to take the place of dead ones.
+func (e *Engine) SpareRanks() int { return e.cfg.SpareRanks }
+
 // ContextError is why the program may not use a context, or nil.
 func (e *Engine) ContextError(context uint64) error {
 	e.lock()

@@ -18,6 +18,7 @@ const (
 	AgreeFlags  AgreementKind = iota // MPI's agree
 	AgreeFailed                      // on who has failed
 	AgreeShrink                      // on the members of a smaller communicator
+	AgreeRefill                      // on the members of one in which spares take the places of the dead
 	confirm                          // that all have the outcome of a strict one
 )
 

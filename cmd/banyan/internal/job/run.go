@@ -224,6 +224,7 @@ func (f *runFlags) command() *cobra.Command {
 	flags.StringVar(&f.config.SnapshotDir, "snapshot-dir", "", "keep the snapshots of --rollback in `DIR`, too: the last two, until the job ends well")
 	flags.BoolVar(&f.config.ResumeSnapshot, "resume", false, "go on from the last whole snapshot in the --snapshot-dir of a job that has ended")
 	flags.StringVar(&f.config.FaultTolerance, "with-ft", launcher.FaultToleranceAuto, "whether the job goes on when a rank is lost (without replicas): auto (if the program has set an error handler for that), ulfm or mpi (yes, and each rank's\nerror handler decides), no")
+	flags.IntVar(&f.config.SpareRanks, "spare-ranks", 0, "start `N` more ranks, which wait to take the rank of a dead one, in programs that handle failures themselves")
 	flags.StringVar(&f.faults, "fault", "", "`PLAN` of processes to kill or stop (see above)")
 	flags.StringVar(&f.config.Transport, "transport", launcher.TransportAuto,
 		"how messages travel: auto, shm, tcp, or inproc (all ranks in one process, for Go programs that use mpi.Main)")
@@ -263,6 +264,9 @@ func (f *runFlags) parse(cmd *cobra.Command, args []string) error {
 		}
 	}
 	c := &f.config
+	if c.SpareRanks > 0 { // they run the last program
+		parts[len(parts)-1].Ranks += c.SpareRanks
+	}
 	c.Ranks, c.Program, c.Args, c.Env, c.Dir = parts[0].Ranks, parts[0].Program, parts[0].Args, parts[0].Env, parts[0].Dir
 	c.More = parts[1:]
 	if c.Program == "" {
