@@ -32,7 +32,6 @@ import (
 
 	"banyan/internal/job/join"
 	"banyan/internal/mpi/binding"
-	"banyan/internal/proto"
 	"banyan/internal/runtime/engine"
 )
 
@@ -83,11 +82,6 @@ func (m member) Leave() error {
 func (m member) Abort(code int, why string) {
 	C.banyan_flush()
 	m.Job.Abort(code, why)
-}
-
-func (m member) AbortRanks(ranks []proto.Rank, code int, why string) {
-	C.banyan_flush()
-	m.Job.AbortRanks(ranks, code, why)
 }
 
 func exit(code int, why string) {

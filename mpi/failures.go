@@ -23,9 +23,9 @@ func (c *Comm) Revoked() bool { return c.c.Revoked() }
 // those that gave theirs had not acknowledged that failure (AckFailed).
 func (c *Comm) Agree(flags uint32) (uint32, error) { return c.c.Agree(flags) }
 
-// SetStrict has Agree and Shrink return only when all ranks that live have the outcome. Else a rank that
-// returns and dies may have had another one than the others have. It takes twice as long. All ranks call
-// it, between the same agreements.
+// SetStrict has Agree and Shrink return only when all ranks that live have the outcome. Else a
+// rank that returns and dies may have had another one than the others have. It takes twice as
+// long. All ranks call it, between the same agreements.
 func (c *Comm) SetStrict(on bool) { c.c.SetStrict(on) }
 
 // Shrink makes a communicator of the ranks that live, in their order. All that live call it, also
@@ -38,16 +38,17 @@ func (c *Comm) Shrink() (*Comm, error) {
 	return &Comm{d, c.abort}, nil
 }
 
-// Spares is how many of the last ranks are spares, which wait in Refill to take the rank of a dead one:
-// in the world those of "banyan run --spare-ranks", in a communicator of Refill those that are left.
+// Spares is how many of the last ranks are spares, which wait in Refill to take the rank of a
+// dead one: in the world those of "banyan run --spare-ranks", in a communicator of Refill those
+// that are left.
 func (c *Comm) Spares() int { return c.c.Spares() }
 
 // SetSpares makes the last n ranks spares. All ranks call it, between the same agreements.
 func (c *Comm) SetSpares(n int) error { return c.c.SetSpares(n) }
 
-// Refill makes a communicator of the ranks that live, in which spares have taken the ranks of dead
-// ones. All others keep their ranks, unless there are too few spares: then those behind the gaps move
-// up. All that live call it, spares too, also in a communicator that is revoked.
+// Refill makes a communicator of the ranks that live, in which spares have taken the ranks of
+// dead ones. All others keep their ranks, unless there are too few spares: then those behind the
+// gaps move up. All that live call it, spares too, also in a communicator that is revoked.
 func (c *Comm) Refill() (*Comm, error) {
 	d, err := c.c.Refill()
 	if err != nil {

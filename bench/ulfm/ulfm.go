@@ -1,15 +1,15 @@
 // Package ulfm measures what programs pay that handle failures themselves: agreements, shrinks,
-// revocations, and how soon survivors know of a death. One C program (programs/ulfm.c) is built by the
-// compiler of each library that has ULFM.
+// revocations, and how soon survivors know of a death. One C program (programs/ulfm.c) is built
+// by the compiler of each library that has ULFM.
 //
 // # Method
 //
 // A job without deaths runs blocks of barriers, agreements and shrinks in turn, on the world, and
-// after each block one revocation that ends an allreduce in which all others have waited for 20 ms.
-// The ratio to a barrier is taken within a block, since a machine's speed changes from minute to
-// minute. A job with a death kills its last rank, of which the others have heard nothing for 20 ms: they
-// wait in their first agreement, or in a receive from that rank. What counts is the last of them, from
-// the moment before the kill, by the clock of the host.
+// after each block one revocation that ends an allreduce in which all others have waited for 20
+// ms. The ratio to a barrier is taken within a block, since a machine's speed changes from minute
+// to minute. A job with a death kills its last rank, of which the others have heard nothing for
+// 20 ms: they wait in their first agreement, or in a receive from that rank. What counts is the
+// last of them, from the moment before the kill, by the clock of the host.
 //
 // # Invariants
 //
@@ -19,8 +19,8 @@
 // # Limits
 //
 // One host. With more processes than cores the scheduler is measured as well, for barriers as for
-// agreements. A killed rank is known when the launcher or the kernel says so: silence is measured by
-// "banyan bench failover".
+// agreements. A killed rank is known when the launcher or the kernel says so: silence is measured
+// by "banyan bench failover".
 package ulfm
 
 import (

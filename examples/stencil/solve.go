@@ -155,9 +155,9 @@ func (s *solver) save() error {
 	return err
 }
 
-// recover goes on without the dead, from the last copies, or from the start if there are none. Spares
-// take the ranks of the dead, and wait here until they can, or until one that has finished says that all
-// is over.
+// recover goes on without the dead, from the last copies, or from the start if there are none.
+// Spares take the ranks of the dead, and wait here until they can, or until one that has finished
+// says that all is over.
 func (s *solver) recover(start []float64, finished bool) (over bool, err error) {
 	for {
 		if s.comm != nil {

@@ -75,8 +75,8 @@ func TestDeathsDontShow(t *testing.T) {
 	}
 }
 
-// With spares the job keeps its size, as long as there are any, and comes to the same result; also if
-// spares die, and those that have taken a rank.
+// With spares the job keeps its size, as long as there are any, and comes to the same result;
+// also if spares die, and those that have taken a rank.
 func TestSparesKeepTheSize(t *testing.T) {
 	p := problem{cells: 97, steps: 300, every: 20}
 	want := solveWith(t, p, 1, 0, nil)

@@ -31,8 +31,8 @@ const (
 	// members. Gone are those that left it since the view before, and why; Joined are those that
 	// joined it. The coordinator sends this once for each view.
 	View Type = "view"
-	// Abort: end the job with Code, because of Text. Group, if it isn't empty, are the processes that
-	// end if the program handles the loss of ranks: the job goes on without them.
+	// Abort: end the job with Code, because of Text. Group, if it isn't empty, are the processes
+	// that end if the program handles the loss of ranks: the job goes on without them.
 	Abort Type = "abort"
 	// Waits answers Explain: Text says what the process waits for, in the words that follow its
 	// name.

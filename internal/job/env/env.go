@@ -71,8 +71,8 @@ const (
 	// FaultTolerance is FaultToleranceNo if the job ends when a rank is lost, whatever the program
 	// says. Set by the launcher; read by join.
 	FaultTolerance = "BANYAN_WITH_FT"
-	// SpareRanks is how many of the last ranks wait to take the place of dead ones. Default: none. Set by
-	// the launcher; read by join.
+	// SpareRanks is how many of the last ranks wait to take the place of dead ones. Default:
+	// none. Set by the launcher; read by join.
 	SpareRanks = "BANYAN_SPARE_RANKS"
 	// Alone is "1" if a process that has no PMI is a job of one, although another launcher has
 	// started several. Default: join refuses to start such a process. Set by the user, and by

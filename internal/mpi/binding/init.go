@@ -140,6 +140,9 @@ func (p *Process) abort(c *communicator, code int, why string) {
 	if c == nil || c.comm.Size() == p.world.Load().comm.Size() {
 		p.job.Abort(code, why)
 	} else {
+		if p.host.Flush != nil {
+			p.host.Flush()
+		}
 		p.job.AbortRanks(c.comm.Ranks(), code, why)
 	}
 }

@@ -16,8 +16,8 @@ type Job interface {
 	Leave() error
 	// Abort ends the whole job. It doesn't return.
 	Abort(code int, why string)
-	// AbortRanks ends some ranks of the world, if the program handles the loss of ranks, and else the
-	// whole job. It doesn't return if this rank is one of them.
+	// AbortRanks ends some ranks of the world, if the program handles the loss of ranks, and else
+	// the whole job. It doesn't return if this rank is one of them.
 	AbortRanks(ranks []proto.Rank, code int, why string)
 	// Tolerant tells whether the program may handle the loss of ranks.
 	Tolerant() bool

@@ -44,8 +44,8 @@ func (c *Comm) Usable() error {
 	return c.eng.ContextError(c.context)
 }
 
-// SetStrict has agreements and shrinks of the communicator return only when all live members have the
-// outcome, or as soon as this one has it. All members call it, between the same agreements.
+// SetStrict has agreements and shrinks of the communicator return only when all live members have
+// the outcome, or as soon as this one has it. All members call it, between the same agreements.
 func (c *Comm) SetStrict(on bool) { c.strict = on }
 
 // Agreement is an agreement that was started.

@@ -12,8 +12,8 @@ import (
 // communicator. They wait in Refill, which all members call after a death. What it makes has its
 // spares at the end again.
 
-// Spares is how many of the last members are spares: in the world as many as the job's user said, in
-// a communicator of Refill those that are left, in all others none.
+// Spares is how many of the last members are spares: in the world as many as the job's user said,
+// in a communicator of Refill those that are left, in all others none.
 func (c *Comm) Spares() int { return c.spares }
 
 // SetSpares makes the last n members spares. All members call it, between the same agreements.
@@ -27,8 +27,8 @@ func (c *Comm) SetSpares(n int) error {
 
 // Refill makes a communicator of the members that live, in which spares have taken the ranks of
 // dead ones. All other members that aren't spares keep their ranks. If more have died than there
-// were spares, those behind the gaps move up. All members that live call it, spares too, and all that
-// return are members.
+// were spares, those behind the gaps move up. All members that live call it, spares too, and all
+// that return are members.
 func (c *Comm) Refill() (*Comm, error) {
 	a := c.agree("Refill", process.AgreeRefill, 0)
 	if _, err := c.eng.Wait(a.handle); err != nil {

@@ -69,8 +69,8 @@ type Config struct {
 	Unfollowed func(err error)
 	// Rollback, if set, has snapshots taken of a job without replicas (rollback.go).
 	Rollback *Rollback
-	// SpareRanks is how many of the last ranks wait to take the place of dead ones. It is the same at
-	// all processes.
+	// SpareRanks is how many of the last ranks wait to take the place of dead ones. It is the same
+	// at all processes.
 	SpareRanks int
 	// Lane, if set, is memory by which the C of this process uses the rings (lane.go).
 	Lane *lane.Memory

@@ -56,8 +56,8 @@ func TestMayHaveLane(t *testing.T) {
 	}
 }
 
-// After the loss of a rank C goes on in communicators of ranks that live, also in new ones, and knows
-// no other, and none that is revoked.
+// After the loss of a rank C goes on in communicators of ranks that live, also in new ones, and
+// knows no other, and none that is revoked.
 func TestLaneAfterLoss(t *testing.T) {
 	m, err := lane.New(0, 4)
 	if err != nil {
@@ -102,8 +102,8 @@ func TestLaneAfterLoss(t *testing.T) {
 	knows("after that", 3, 5)
 }
 
-// The progress thread has C leave the lane to Go, until Go has looked at the clock; eviction and the
-// end close it for good. What C does counts.
+// The progress thread has C leave the lane to Go, until Go has looked at the clock; eviction and
+// the end close it for good. What C does counts.
 func TestLaneCloses(t *testing.T) {
 	m, err := lane.New(0, 2)
 	if err != nil {

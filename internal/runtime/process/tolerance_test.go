@@ -123,8 +123,8 @@ func (s *survivor) step(p *Process) bool {
 }
 
 // Programs that handle failures agree, revoke and shrink in whole processes, over a network that
-// delays at will, while some of them die. What they see in the same agreement is the same, of strict
-// agreements also what those had seen that died.
+// delays at will, while some of them die. What they see in the same agreement is the same, of
+// strict agreements also what those had seen that died.
 func TestSurvivors(t *testing.T) {
 	for _, n := range []int{2, 3, 5, 9} {
 		seeds(t, func(t *testing.T, seed uint64) {
