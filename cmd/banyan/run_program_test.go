@@ -48,6 +48,14 @@ func ring() {
 	})
 }
 
+// stuck is a program in which each rank receives from the next, and nobody sends.
+func stuck() {
+	mpi.Main(func(world *mpi.Comm) error {
+		_, err := mpi.Recv(world, make([]int64, 1), (world.Rank()+1)%world.Size(), 7)
+		return err
+	})
+}
+
 // healer is ring with safe points: "healer ROUNDS [PAUSE
 // [before|after|lines|wrong|stateless|fails]]". It doesn't show that it has been restored: its
 // output is that of ring. Rank 0 reads its input before or after its first safe point, or a line in

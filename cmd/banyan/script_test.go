@@ -17,6 +17,7 @@ func TestMain(m *testing.M) {
 		"mpiexec":  func() { os.Exit(execute()) },
 		"mpicc":    func() { os.Exit(execute()) },
 		"ring":     ring,
+		"stuck":    stuck,
 		"healer":   healer,
 		"survivor": survivor,
 		"skewed":   skewed,

@@ -83,8 +83,10 @@ type Spec struct {
 	// Snapshots says that the process gets the memory in which its snapshots are kept, two
 	// versions; the agent keeps it for the next process with this number.
 	Snapshots bool
-	Cores     []int  // to be bound to, of Host.Cores or not; nil: where the agent may run
-	Trace     *Trace // nil: it records nothing
+	// Counters says that the process counts for those who watch it: it is a Counting.
+	Counters bool
+	Cores    []int  // to be bound to, of Host.Cores or not; nil: where the agent may run
+	Trace    *Trace // nil: it records nothing
 }
 
 // Trace says that a process records its frames.

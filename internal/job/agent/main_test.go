@@ -13,7 +13,8 @@ import (
 
 const roleVariable = "AGENT_TEST_ROLE"
 
-// The test binary is the tests, and a process of a job that says three words and ends.
+// The test binary is the tests, a process of a job that says three words and ends,
+// and one that counts.
 func TestMain(m *testing.M) {
 	if os.Getenv(roleVariable) == "speaker" {
 		conn, err := control.FromEnv()
@@ -28,6 +29,10 @@ func TestMain(m *testing.M) {
 			fmt.Printf("heard %s\n", m.Text)
 		}
 		os.Exit(7)
+	}
+	if os.Getenv(roleVariable) == "counter" {
+		count()
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }

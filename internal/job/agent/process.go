@@ -34,7 +34,8 @@ type localProcess struct {
 	saidAll        chan struct{}                     // closed when it has said all it ever says
 
 	mu     sync.Mutex
-	reaped bool // another process may have its number
+	reaped bool    // another process may have its number
+	counts *counts // nil: it doesn't count
 }
 
 // PID implements Process.
@@ -113,6 +114,7 @@ func (p *localProcess) Wait() (End, error) {
 	}
 	p.mu.Lock()
 	p.reaped = true
+	p.counts.unmap()
 	status, err := p.reap()
 	p.mu.Unlock()
 	if err != nil {

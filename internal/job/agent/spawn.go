@@ -35,9 +35,11 @@ func (l *Local) start(s *Spec, enter func(*Spec) error) (*localProcess, error) {
 	lifeline := p.open(s, &f)
 	if f.err != nil {
 		f.closeOurs()
+		p.counts.unmap()
 		return nil, f.err
 	}
 	if err := enter(s); err != nil {
+		p.counts.unmap()
 		f.closeOurs()
 		return nil, err
 	}
@@ -50,6 +52,7 @@ func (l *Local) start(s *Spec, enter func(*Spec) error) (*localProcess, error) {
 	})
 	if err != nil {
 		f.closeOurs()
+		p.counts.unmap()
 		return nil, os.NewSyscallError("execve", err)
 	}
 	p.pid, p.pidfd = pid, pollable(pidfd)
@@ -83,6 +86,9 @@ func (p *localProcess) open(s *Spec, f *files) (lifeline *os.File) {
 	if s.Snapshots {
 		f.snapshots(p.agent, s.Proc)
 	}
+	if s.Counters {
+		p.counts = f.counters()
+	}
 	return lifeline
 }
 
@@ -98,12 +104,16 @@ func descriptors(s *Spec) []string {
 	if s.Replacement {
 		all = append(all, env.Entry(env.OutputFDs, env.FormatFDs(outputDescriptor, outputDescriptor+1)))
 	}
+	next := outputDescriptor
+	if s.Replacement {
+		next += 2
+	}
 	if s.Snapshots {
-		first := outputDescriptor
-		if s.Replacement {
-			first += 2
-		}
-		all = append(all, env.Entry(env.SnapshotFDs, env.FormatFDs(first, first+1)))
+		all = append(all, env.Entry(env.SnapshotFDs, env.FormatFDs(next, next+1)))
+		next += 2
+	}
+	if s.Counters {
+		all = append(all, env.Entry(env.CountersFD, next))
 	}
 	return all
 }

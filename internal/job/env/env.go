@@ -147,6 +147,10 @@ const (
 	// SnapshotFDs names the two descriptors of the memory in which a process's snapshots are kept.
 	// Set by the agent; read and removed by join. See TakeSnapshotFDs.
 	SnapshotFDs = "BANYAN_SNAPSHOT_FDS"
+	// CountersFD is the descriptor of the memory in which a process counts for those who watch it.
+	// Default: it counts for nobody. Set by the agent; read and removed by join. See
+	// TakeCountersFD.
+	CountersFD = "BANYAN_COUNTERS_FD"
 	// Spares is how many of the processes that another launcher has started are spares: the
 	// last ones. Default: 0. Set by the user; read by join. "banyan run" warns that it ignores
 	// the variable.
@@ -204,6 +208,6 @@ const (
 // SetByLauncher are the variables that the processes of a job don't inherit from the environment of
 // "banyan run": each has one only if the launcher sets it for this process. It never sets Spares.
 var SetByLauncher = []string{
-	ControlFD, Fault, Replicas, Protocol, Order, Verify, Heal, Elsewhere, Leased, Spares, Incarnations, OutputFDs, Rollback, SnapshotFDs, Cores,
+	ControlFD, Fault, Replicas, Protocol, Order, Verify, Heal, Elsewhere, Leased, Spares, Incarnations, OutputFDs, Rollback, SnapshotFDs, CountersFD, Cores,
 	Transport, Encrypt, Bcast, FaultTolerance, SpareRanks, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin, StatusToken,
 }

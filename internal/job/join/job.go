@@ -217,6 +217,9 @@ func (j *Job) config() (engine.Config, error) {
 	if cfg.SpareRanks, err = env.ReadSpareRanks(j.layout.Ranks()); err != nil {
 		return cfg, err
 	}
+	if cfg.Counters, err = countersPage(); err != nil {
+		return cfg, err
+	}
 	if cfg.BeforeSend, err = strikes(); err != nil {
 		return cfg, err
 	}

@@ -151,6 +151,8 @@ type Config struct {
 
 	// Watch is told how the job is while it runs. nil: nothing is.
 	Watch Watcher
+	// Counted has the processes count messages, bytes, safe points and what they wait for, for Watch.
+	Counted bool
 	// Racks are what fails together with each agent's host, beside what the agent says; empty:
 	// unknown.
 	Racks []string

@@ -18,6 +18,8 @@ func (j *job) loop(s *signals) {
 	var kill <-chan time.Time
 	var late <-chan time.Time
 	stop := j.Stop
+	counted, endCounting := j.countTicks()
+	defer endCounting()
 	if j.Limit > 0 {
 		late = time.After(j.Limit - time.Since(j.started))
 	}
@@ -45,6 +47,8 @@ func (j *job) loop(s *signals) {
 			kill = j.signalled(sig)
 		case <-kill:
 			j.killAll()
+		case <-counted:
+			j.tellCounters()
 		case <-late:
 			j.timedOut()
 		case <-stop:

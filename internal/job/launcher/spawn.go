@@ -91,7 +91,7 @@ func (s *spawner) spec(id proto.Proc, incarnation proto.Incarnation, host int, o
 		Proc: id, Incarnation: incarnation,
 		Path: program.path, Argv: program.argv(), Dir: program.Dir, MakeDir: s.PrivateDir != "",
 		Env:   slices.Concat(inherited(program.Env), s.environment(id, len(s.hosts.found[host].Cores)), own),
-		Input: s.input(id), Replacement: incarnation > 0, Cores: s.cores[id], Snapshots: s.Rollback,
+		Input: s.input(id), Replacement: incarnation > 0, Cores: s.cores[id], Snapshots: s.Rollback, Counters: s.Counted,
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"time"
 
+	"banyan/internal/counters"
+	"banyan/internal/job/agent"
 	"banyan/internal/job/console"
 	"banyan/internal/job/recovery"
 	"banyan/internal/job/status"
@@ -19,6 +21,8 @@ type Watcher interface {
 	// Observe takes what the launcher sees: at most every watchEvery, and at last when the job is
 	// over.
 	Observe(o *status.Observation)
+	// Sample takes what the processes have counted, about once a second, if Config.Counted is set.
+	Sample(at proto.Time, all []status.Sample)
 }
 
 // watchEvery is how often a Watcher is told at most. What happens meanwhile comes together.
@@ -73,6 +77,54 @@ func (j *job) tellWatcher(over *status.Over) {
 	j.Watch.Observe(o)
 }
 
+// countEvery is how often a Watcher is told what the processes have counted.
+const countEvery = time.Second
+
+// countTicks gives when the Watcher is to be told that; never if it isn't. end is to be called at
+// last.
+func (j *job) countTicks() (ticks <-chan time.Time, end func()) {
+	if j.Watch == nil || !j.Counted {
+		return nil, func() {}
+	}
+	t := time.NewTicker(countEvery)
+	return t.C, t.Stop
+}
+
+// tellCounters tells the Watcher what the processes have counted. The next observation comes at
+// once, and shows those that have fallen silent.
+func (j *job) tellCounters() {
+	if !j.watched.begun {
+		return
+	}
+	at := j.clock()
+	all := make([]status.Sample, 0, len(j.procs))
+	for i, p := range j.procs {
+		c, is := p.Process.(agent.Counting)
+		if !is || j.ledger.entries[i].end.kind != running {
+			continue
+		}
+		if r, ok := c.Counters(); ok {
+			all = append(all, sampled(i, p, &r, at))
+		}
+	}
+	j.Watch.Sample(at, all)
+}
+
+// sampled is what a process has counted, for people.
+func sampled(number int, p *process, r *counters.Record, at proto.Time) status.Sample {
+	x := status.Sample{Process: number, Incarnation: int(p.incarnation), Stamp: r.Stamp, Counters: status.Counters{
+		Sent: r.Sent, Bytes: r.Bytes + r.Read, Unexpected: r.Unexpected, Retained: r.Retained, RetainedBytes: r.RetainedBytes,
+		Safepoints: r.Safepoints, Frames: r.Frames, Waits: r.Waits, WaitsFor: int(r.WaitsFor),
+	}}
+	if r.Waits != "" {
+		// To a tenth of a second, so that a wait that goes on is the same in each sample.
+		x.Counters.WaitsSince = seconds((at - proto.Time(r.Waited)) / tenth * tenth)
+	}
+	return x
+}
+
+const tenth = proto.Time(100 * time.Millisecond)
+
 // tellEnd tells the Watcher how the job has ended.
 func (j *job) tellEnd() {
 	r := &j.report
@@ -83,7 +135,7 @@ func (j *job) tellEnd() {
 func (j *job) described() status.Job {
 	return status.Job{
 		Command: j.report.Command, Ranks: j.layout.Ranks(), Replicas: j.Replicas, Degrees: j.report.Degrees, Protocol: j.Protocol,
-		Transport: j.Transport, Heal: j.Heal, Rollback: j.Rollback, Start: j.started.UTC().Format(time.RFC3339Nano),
+		Transport: j.Transport, HeartbeatPeriod: seconds(proto.Time(j.HeartbeatPeriod)), Heal: j.Heal, Rollback: j.Rollback, Start: j.started.UTC().Format(time.RFC3339Nano),
 	}
 }
 

@@ -49,9 +49,11 @@ type Job struct {
 	Degrees   []int    `json:"degrees,omitempty"` // of each rank, if they differ
 	Protocol  string   `json:"protocol"`
 	Transport string   `json:"transport"`
-	Heal      bool     `json:"heal"`
-	Rollback  bool     `json:"rollback"`
-	Start     string   `json:"start"` // RFC 3339
+	// HeartbeatPeriod is how often processes send heartbeats.
+	HeartbeatPeriod Seconds `json:"heartbeat_period_s"`
+	Heal            bool    `json:"heal"`
+	Rollback        bool    `json:"rollback"`
+	Start           string  `json:"start"` // RFC 3339
 }
 
 // Over is how a job has ended.
@@ -111,9 +113,10 @@ type Slot struct {
 
 // Counters is what a process has counted since it began.
 type Counters struct {
-	Sent     uint64 `json:"sent"`     // messages
-	Received uint64 `json:"received"` // messages that receives got, or that are kept for one
-	Bytes    uint64 `json:"bytes"`    // sent, with what carries them
+	Sent uint64 `json:"sent"` // messages
+	// Bytes are those sent through rings and sockets, with what carries them, and those of large
+	// messages that this process has read from their senders' memory.
+	Bytes uint64 `json:"bytes"`
 	// Unexpected are messages that have come and that no receive wants yet.
 	Unexpected uint64 `json:"unexpected"`
 	// Retained are what is kept for other replicas.
@@ -141,7 +144,6 @@ const (
 type Totals struct {
 	Live          int     `json:"live"`
 	Sent          uint64  `json:"sent"`
-	Received      uint64  `json:"received"`
 	Bytes         uint64  `json:"bytes"`
 	Unexpected    uint64  `json:"unexpected"`
 	RetainedBytes uint64  `json:"retained_bytes"`

@@ -28,9 +28,10 @@ type Sample struct {
 	Counters Counters
 }
 
-// silentAfter is how long a process counts nothing before it is shown as silent. It writes at least
-// twice a second, but may have to wait for a core.
-const silentAfter = 2500 * 1000 * 1000
+// silentAfter is how long a process counts nothing before it is shown as silent. It writes a few
+// times a second, while it waits only as often as it sends heartbeats, and it may have to wait for
+// a core.
+const silentAfter = proto.Time(2500e6)
 
 // Tracker makes a State of what the launcher sees.
 type Tracker struct {
@@ -41,7 +42,9 @@ type Tracker struct {
 	told  []Change
 	heard []heard // by process
 	last  proto.Time
-	sums  Totals // at last
+	// patience is silentAfter, or some heartbeats.
+	patience proto.Time
+	sums     Totals // at last
 }
 
 // heard is when a process has counted last.
@@ -54,7 +57,7 @@ type heard struct {
 
 // NewTracker makes a Tracker of a job of which nothing was seen yet.
 func NewTracker(job Job) *Tracker {
-	return &Tracker{state: State{
+	return &Tracker{patience: max(silentAfter, proto.Time(5e9*job.HeartbeatPeriod)), state: State{
 		Format: Format, Job: job, Hosts: []Host{}, Slots: []Slot{}, Rates: []Rate{}, Base: []Change{}, Events: []Event{},
 		Survives: Survival{Unprotected: []int{}, Lost: []int{}},
 	}}
@@ -183,7 +186,7 @@ func (t *Tracker) Sample(at proto.Time, all []Sample) (changed []int, rate *Rate
 			*h = heard{stamp: x.Stamp, incarnation: x.Incarnation, at: at, known: true}
 		}
 		now := x.Counters
-		if at-h.at > silentAfter {
+		if at-h.at > t.patience {
 			now.Silence = seconds(at - h.at)
 		}
 		if slot.Counters == nil || *slot.Counters != now {
@@ -216,7 +219,7 @@ func per(now, was uint64, span float64) float64 {
 // silent says whether a process that counts hasn't done so for a while.
 func (t *Tracker) silent(p, incarnation int, at proto.Time) bool {
 	h := &t.heard[p]
-	return h.known && h.incarnation == incarnation && at-h.at > silentAfter
+	return h.known && h.incarnation == incarnation && at-h.at > t.patience
 }
 
 // sum sums the counters, and judges what the job survives.
@@ -224,7 +227,7 @@ func (t *Tracker) sum() {
 	s := &t.state
 	was := s.Totals
 	s.Totals = Totals{Deaths: was.Deaths, Heals: was.Heals, HealsFailed: was.HealsFailed, HealSeconds: was.HealSeconds}
-	least := uint64(math.MaxUint64)
+	passed := make([]uint64, max(0, s.Job.Ranks)) // safe points of each rank; 0: none counts
 	for i := range s.Slots {
 		slot := &s.Slots[i]
 		if !alive(slot.State) {
@@ -236,16 +239,18 @@ func (t *Tracker) sum() {
 			continue
 		}
 		s.Totals.Sent += c.Sent
-		s.Totals.Received += c.Received
 		s.Totals.Bytes += c.Bytes
 		s.Totals.Unexpected += c.Unexpected
 		s.Totals.RetainedBytes += c.RetainedBytes
-		if least = min(least, c.Safepoints); c.Waits != "" {
+		if c.Waits != "" {
 			s.Totals.Waiting++
 		}
+		if slot.Rank >= 0 && slot.Rank < len(passed) { // a replacement counts from its own beginning
+			passed[slot.Rank] = max(passed[slot.Rank], c.Safepoints)
+		}
 	}
-	if least != math.MaxUint64 {
-		s.Totals.Safepoints = least
+	if len(passed) > 0 {
+		s.Totals.Safepoints = slices.Min(passed)
 	}
 	s.Survives = survive(s.Slots, s.Hosts, s.Job.Ranks)
 }

@@ -30,6 +30,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"banyan/internal/counters"
 	"banyan/internal/proto"
 	"banyan/internal/runtime/lane"
 	"banyan/internal/runtime/process"
@@ -72,6 +73,8 @@ type Config struct {
 	// SpareRanks is how many of the last ranks wait to take the place of dead ones. It is the same
 	// at all processes.
 	SpareRanks int
+	// Counters, if set, is where the engine writes what this process has counted (counting.go).
+	Counters *counters.Page
 	// Lane, if set, is memory by which the C of this process uses the rings (lane.go).
 	Lane *lane.Memory
 }
@@ -105,6 +108,7 @@ type Engine struct {
 	sharing []sharedCall // that wait
 	views   views
 	safe    safe
+	counted counting
 	back    *back // nil: no snapshots are taken
 }
 
@@ -118,6 +122,7 @@ func New(cfg Config, tr transport.Transport) *Engine {
 		stop:   make(chan struct{}),
 	}
 	e.openLane()
+	e.beginCounting()
 	e.waiting.awake.L = &e.mu
 	e.waiting.rested = make(chan struct{}, 1)
 	e.doze = tr.Wait
@@ -131,7 +136,7 @@ func New(cfg Config, tr transport.Transport) *Engine {
 	if v := e.p.View(); v != nil {
 		e.views.list = append(e.views.list, v)
 	}
-	e.safe.due.Store(cfg.Process.Heal || cfg.Process.Replacement || cfg.Rollback != nil)
+	e.safe.setDue(cfg.Process.Heal || cfg.Process.Replacement || cfg.Rollback != nil)
 	e.stopped.Add(1)
 	go e.keep()
 	return e

@@ -5,7 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"banyan/internal/counters"
 	"banyan/internal/proto"
+	"banyan/internal/runtime/process"
 )
 
 // probing does as until, and notes what the thread probes for. The lock is held.
@@ -28,22 +30,45 @@ const (
 func (e *Engine) Explain() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	text, _, _ := e.explain()
+	return text
+}
+
+// explain is Explain with the lock held. first is the rank that the program waits for first, as
+// counters.Record has it; waits says whether it waits.
+func (e *Engine) explain() (text string, first int64, waits bool) {
 	polls := e.polling.empty > 0 && e.now()-e.polling.last < polledLately
+	first = counters.NoRank
 	switch {
 	case e.p.Finishing():
-		return "has finished, and waits for the others"
+		return "has finished, and waits for the others", first, true
 	case e.waiting.waiters() == 0 && !polls:
-		return "is in no function that waits"
+		return "is in no function that waits", first, false
 	}
-	var waits, parts []string
-	for _, w := range e.p.Waits() {
+	all := e.p.Waits()
+	for _, w := range all {
+		if first == counters.NoRank && !w.Ahead {
+			first = int64(w.Peer)
+		}
+	}
+	for _, c := range e.sharing {
+		if first == counters.NoRank {
+			first = int64(c.in.Members[c.in.Subject()])
+		}
+	}
+	return e.explanation(all, polls), first, true
+}
+
+// explanation says for what the program waits.
+func (e *Engine) explanation(all []process.Wait, polls bool) string {
+	var waits, parts, names []string
+	for _, w := range all {
 		if w.Collective {
 			parts = append(parts, w.String())
 		} else {
 			waits = append(waits, w.String())
 		}
 	}
-	var names []string
 	for _, s := range e.running.schedules {
 		names = append(names, s.Name)
 	}

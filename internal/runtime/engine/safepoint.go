@@ -27,8 +27,10 @@ var errNothing = errors.New("the program has registered no state")
 type safe struct {
 	registry
 	// due says that the next safe point has something to do: it is the first one, or a replacement
-	// wants the state. Only setDue changes it.
+	// wants the state, or safe points are counted. Only setDue changes it.
 	due atomic.Bool
+	// needed is due without the counting.
+	needed, counting bool
 	// wanted, if set, hears each change of due.
 	wanted func(due bool)
 	passed bool            // the first safe point is over
@@ -46,7 +48,9 @@ func (e *Engine) Wanted(tell func(due bool)) {
 	tell(e.safe.due.Load())
 }
 
-func (s *safe) setDue(due bool) {
+func (s *safe) setDue(needed bool) {
+	s.needed = needed
+	due := needed || s.counting
 	s.due.Store(due)
 	if s.wanted != nil {
 		s.wanted(due)
@@ -74,6 +78,9 @@ func (e *Engine) safepoint(site Site) (restored bool, err error) {
 		return false, process.ErrClosed
 	}
 	s := &e.safe
+	if e.counted.safepoints++; !s.needed {
+		return false, nil
+	}
 	if e.back != nil {
 		return e.rollbackPoint(site)
 	}

@@ -65,6 +65,7 @@ func (e *Engine) tick() {
 		e.doubt(q)
 	}
 	e.p.Tick()
+	e.count()
 }
 
 // doubt looks twice before a silent process counts as dead. Its frames may have arrived while this
@@ -232,6 +233,7 @@ func (e *Engine) keep() {
 			e.rest()
 			timer.Reset(progressTick)
 		}
+		e.count()
 		seen = e.polls()
 		e.unlock()
 	}

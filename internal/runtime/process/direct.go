@@ -52,6 +52,7 @@ func (p *Process) readPiece(a *arrival, r *request) bool {
 		return false
 	}
 	a.received += n
+	p.BytesRead += n
 	if a.received == a.wanted {
 		p.releaseSender(a)
 		p.endRendezvous(a)

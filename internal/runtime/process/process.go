@@ -207,6 +207,9 @@ type Process struct {
 	// FramesSent counts the frames handed to the network.
 	FramesSent uint64
 
+	// BytesRead counts the bytes of large messages that were read from their senders' memory.
+	BytesRead uint64
+
 	// Changes counts what a wait may wait for: requests that have ended, messages kept for a
 	// receive or a probe, ranks lost.
 	Changes uint64

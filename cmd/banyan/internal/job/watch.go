@@ -81,6 +81,7 @@ func (f *runFlags) beginWatch() error {
 		return err
 	}
 	f.shown, c.Watch = shown, shown
+	c.Counted = f.watch.status != "" || isPage(f.report)
 	f.ends = append(f.ends, func() { shown.Close() })
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"banyan/internal/counters"
 	"banyan/internal/job/agent"
 	"banyan/internal/job/agent/link"
 	"banyan/internal/job/agent/wire"
@@ -33,6 +34,9 @@ type process struct {
 	mu    sync.Mutex
 	state agent.State
 	trace bool
+	// counted is what it has counted, if counts is set.
+	counted counters.Record
+	counts  bool
 }
 
 // newProcess makes a process that is to be started. Its streams are there before the agent can
@@ -78,6 +82,12 @@ func (p *process) discard() {
 func (p *process) take(m wire.Message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if m.Type == wire.Counted {
+		if m.Counters != nil {
+			p.counted, p.counts = *m.Counters, true
+		}
+		return
+	}
 	if m.Type == wire.News {
 		p.state = agent.State{Ended: m.Ended || p.state.Ended, Stopped: m.Stopped && !m.Ended && !p.state.Ended}
 		p.trace = m.Traced

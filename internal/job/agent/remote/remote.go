@@ -318,7 +318,7 @@ func (r *Remote) take(m wire.Message) {
 		} else {
 			r.lose("its agent has killed its processes, because "+m.Text, true)
 		}
-	case wire.News, wire.Exited:
+	case wire.News, wire.Exited, wire.Counted:
 		r.mu.Lock()
 		p := r.procs[key{m.Proc, m.Incarnation}]
 		r.mu.Unlock()

@@ -157,6 +157,7 @@ func Serve(ctx context.Context, c Config) error {
 	all.Go(func() { s.renew(ctx, length) })
 	all.Go(func() { s.connect(ctx, d, first) })
 	all.Go(func() { s.patrol(ctx) })
+	all.Go(func() { s.count(ctx) })
 	all.Go(func() { s.succeed(ctx, d, &c) })
 	<-ctx.Done()
 	err = s.end(context.Cause(ctx))

@@ -24,6 +24,7 @@ type served struct {
 	relay          *relay
 	speaker        atomic.Int64 // -1: nobody has asked for debuggers
 	told           news         // the patrol's
+	counted        uint64       // count's: what was told last
 	retell         atomic.Bool  // the launcher knows nothing of what was told
 	ended          atomic.Bool
 

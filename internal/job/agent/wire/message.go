@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"banyan/internal/counters"
 	"banyan/internal/job/control"
 	"banyan/internal/proto"
 )
@@ -61,6 +62,8 @@ const (
 	PartWritten Type = "part written"
 	// News tells that Stopped, Ended or Traced of a process has changed.
 	News Type = "news"
+	// Counted tells what a process has counted, Counters, if it counts: about once a second.
+	Counted Type = "counted"
 	// Exited tells that a process has ended with Status, At.
 	Exited Type = "exited"
 	// Gone tells that the agent has ended all its processes, because of Text, and ends.
@@ -128,7 +131,8 @@ type Message struct {
 	Standing    []Standing        `json:"standing,omitempty"`
 	Ports       *Ports            `json:"ports,omitempty"`
 	Words       []byte            `json:"words,omitempty"` // Charter, Meet
-	At          proto.Time        `json:"at,omitempty"`    // by the agent's CLOCK_BOOTTIME
+	Counters    *counters.Record  `json:"counters,omitempty"`
+	At          proto.Time        `json:"at,omitempty"` // by the agent's CLOCK_BOOTTIME
 }
 
 // AppendMessage appends a message to b as it stands in a stream, its length before it.

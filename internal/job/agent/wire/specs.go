@@ -30,6 +30,7 @@ type spec struct {
 	// Trace is agent.Trace's Begin, by the agent's CLOCK_BOOTTIME.
 	Trace     *int64 `json:"trace,omitempty"`
 	Snapshots bool   `json:"snapshots,omitempty"`
+	Counters  bool   `json:"counters,omitempty"`
 }
 
 // Pack makes Specs.
@@ -57,7 +58,7 @@ func Pack(specs []agent.Spec) *Specs {
 			begin = &s.Trace.Begin
 		}
 		p.Specs = append(p.Specs, spec{
-			s.Proc, s.Incarnation, number(s.Path), numbers(s.Argv), number(s.Dir), s.MakeDir, numbers(s.Env), s.Input, s.Replacement, s.Cores, begin, s.Snapshots,
+			s.Proc, s.Incarnation, number(s.Path), numbers(s.Argv), number(s.Dir), s.MakeDir, numbers(s.Env), s.Input, s.Replacement, s.Cores, begin, s.Snapshots, s.Counters,
 		})
 	}
 	return p
@@ -93,7 +94,7 @@ func (p *Specs) Unpack() (specs []agent.Spec, err error) {
 		}
 		specs = append(specs, agent.Spec{
 			Proc: s.Proc, Incarnation: s.Incarnation, Path: text(s.Path), Argv: texts(s.Argv), Dir: text(s.Dir), MakeDir: s.MakeDir, Env: texts(s.Env),
-			Input: s.Input, Replacement: s.Replacement, Cores: s.Cores, Trace: trace, Snapshots: s.Snapshots,
+			Input: s.Input, Replacement: s.Replacement, Cores: s.Cores, Trace: trace, Snapshots: s.Snapshots, Counters: s.Counters,
 		})
 	}
 	return specs, err

@@ -241,7 +241,7 @@ function drawDetail() {
   if (c.incarnation) rows.push(['incarnation', c.incarnation]);
   const n = shown === null && s.counters;
   if (n) {
-    rows.push(['messages', `${amount(n.sent)} sent, ${amount(n.received)} received`], ['bytes sent', amount(n.bytes, 'B')], ['unexpected', n.unexpected],
+    rows.push(['messages', `${amount(n.sent)} sent`], ['bytes', amount(n.bytes, 'B')], ['unexpected', n.unexpected],
       ['retained', `${n.retained} (${amount(n.retained_bytes, 'B')})`], ['safe points', n.safepoints]);
     if (n.waits) rows.push(['waits', n.waits + ', since ' + time(n.waits_since_s)]);
     if (n.silence_s) rows.push(['silent for', time(n.silence_s)]);

@@ -161,6 +161,7 @@ func (t *Transport) put(p *peer, runs ...[]byte) int {
 	n, errno := t.vector.Send(p.fd, runs...)
 	switch errno {
 	case 0:
+		t.written += uint64(n)
 		return n
 	case unix.EAGAIN, unix.EINTR, unix.ENOBUFS, unix.ENOMEM:
 		return 0

@@ -105,6 +105,7 @@ type Transport struct {
 	rings
 	sink    transport.Sink
 	moved   int
+	written uint64 // to sockets
 	closed  bool
 	publish func(proto.Proc, unsafe.Pointer) // nil: nobody shares the rings
 

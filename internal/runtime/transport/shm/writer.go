@@ -23,6 +23,9 @@ type Writer struct {
 	clear uint64 // from tail up to here the word of every line is 0
 }
 
+// Written is how many bytes of the ring were written so far, by Go or by C.
+func (w *Writer) Written() uint64 { return w.tail }
+
 // room says whether a record of so many bytes, and the window after it, fit.
 func (w *Writer) room(bytes uint64) bool {
 	end := w.tail + lines(bytes) + window

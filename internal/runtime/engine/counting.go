@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"banyan/internal/counters"
+	"banyan/internal/proto"
+	"banyan/internal/proto/match"
+)
+
+// Where the process is watched, the engine copies what it and the machines have counted anyway into
+// a page that the agent reads (package counters). It does so a few times a second, off the path of
+// messages: in the slow part of tick, which heartbeats come through, and in the progress thread. Only
+// what the program waits for is found out for this alone.
+
+// countEvery is how often the page is written.
+const countEvery = proto.Time(400e6)
+
+// counting is what the engine knows of the page.
+type counting struct {
+	page       *counters.Page // nil: nobody watches
+	next       proto.Time
+	last       counters.Record
+	volume     uint64       // what the transport said last
+	since      proto.Time   // of last.Waits
+	progress   uint64       // then
+	counts     match.Counts // of matching, where nothing else has them
+	safepoints uint64
+}
+
+// volume is an optional part of a transport: how many bytes it has sent over what it has now.
+type volume interface{ Volume() uint64 }
+
+// beginCounting prepares the page.
+func (e *Engine) beginCounting() {
+	if e.counted.page = e.cfg.Counters; e.counted.page == nil {
+		return
+	}
+	if e.cfg.Process.Counts == nil {
+		e.cfg.Process.Counts = &e.counted.counts
+	}
+	e.safe.counting = true
+}
+
+// count writes the page, if it is time. The lock is held.
+func (e *Engine) count() {
+	c := &e.counted
+	if c.page == nil {
+		return
+	}
+	now := e.now()
+	if now < c.next {
+		return
+	}
+	c.next = now + countEvery
+	r := counters.Record{
+		Stamp: c.last.Stamp + 1, Frames: e.p.FramesSent + e.shared.Sent, Sent: e.sends + e.shared.Sent, Bytes: c.last.Bytes, Read: e.p.BytesRead,
+		Safepoints: c.safepoints, WaitsFor: counters.NoRank,
+	}
+	if v, ok := e.tr.(volume); ok {
+		n := v.Volume()
+		if n > c.volume { // else a link has gone, with its count
+			r.Bytes += n - c.volume
+		}
+		c.volume = n
+	}
+	counts := e.cfg.Process.Counts
+	r.Posted, r.Unexpected = uint64(max(0, counts.Posted)), uint64(max(0, counts.Unexpected))
+	messages, bytes := e.p.Retained()
+	r.Retained, r.RetainedBytes = uint64(messages), bytes
+	if text, first, waits := e.explain(); waits {
+		r.Waits, r.WaitsFor = text, first
+	}
+	progress := e.p.Changes + e.sends + e.shared.Sent + e.shared.Polls
+	if r.Waits != c.last.Waits || progress != c.progress {
+		c.since, c.progress = now, progress
+	}
+	if r.Waits != "" {
+		r.Waited = uint64(now - c.since)
+	}
+	c.last = r
+	c.page.Write(&r)
+}
