@@ -9,8 +9,8 @@
 //
 //   - A Record that Read returns is one that Write was given, whole: the number at the page's
 //     beginning is odd while a Record is being written, and another one afterwards.
-//   - All access is atomic, so a page whose writer was killed or stopped in the middle only fails to
-//     be read.
+//   - All access is atomic, so a page whose writer was killed or stopped in the middle only fails
+//     to be read.
 //
 // # Limits
 //
@@ -51,8 +51,8 @@ type Record struct {
 	Safepoints    uint64 // passed
 	WaitsFor      int64  // the rank that it waits for first; -1: any, -2: none
 	Waited        uint64 // for how long already, in nanoseconds
-	// Waits is what it waits for, in words that continue "rank 3 "; empty: nothing. Write cuts it to
-	// MaxText.
+	// Waits is what it waits for, in words that continue "rank 3 "; empty: nothing. Write cuts it
+	// to MaxText.
 	Waits string
 }
 
@@ -111,7 +111,8 @@ func (p *Page) Write(r *Record) {
 	w[0].Store(odd + 1)
 }
 
-// tries is how often Read looks: the writer is done within a microsecond, unless it was interrupted.
+// tries is how often Read looks: the writer is done within a microsecond, unless it is
+// interrupted.
 const tries = 20
 
 // Read reads the record. ok is false if none was written yet, or one is being written.

@@ -151,7 +151,7 @@ type Config struct {
 
 	// Watch is told how the job is while it runs. nil: nothing is.
 	Watch Watcher
-	// Counted has the processes count messages, bytes, safe points and what they wait for, for Watch.
+	// Counted has the processes count for Watch: messages, bytes, safe points, what they wait for.
 	Counted bool
 	// Racks are what fails together with each agent's host, beside what the agent says; empty:
 	// unknown.

@@ -8,8 +8,8 @@ import (
 
 // Where the process is watched, the engine copies what it and the machines have counted anyway into
 // a page that the agent reads (package counters). It does so a few times a second, off the path of
-// messages: in the slow part of tick, which heartbeats come through, and in the progress thread. Only
-// what the program waits for is found out for this alone.
+// messages: in the slow part of tick, which heartbeats come through, and in the progress thread.
+// Only what the program waits for is found out for this alone.
 
 // countEvery is how often the page is written.
 const countEvery = proto.Time(400e6)

@@ -1,7 +1,7 @@
 package mesh
 
 // Volume is how many bytes have been sent through sockets, and through the rings that there are
-// now: those of frames, with what carries them. It adds up what rings and sockets know anyway, so it
+// now: those of frames, with what carries them. It adds up what rings and sockets know anyway, and
 // is for now and then.
 func (t *Transport) Volume() (bytes uint64) {
 	bytes = t.written
