@@ -93,11 +93,13 @@ func (j *job) countTicks() (ticks <-chan time.Time, end func()) {
 // tellCounters tells the Watcher what the processes have counted. The next observation comes at
 // once, and shows those that have fallen silent.
 func (j *job) tellCounters() {
-	if !j.watched.begun {
-		return
+	if at := j.clock(); j.watched.begun {
+		j.Watch.Sample(at, j.samples(at))
 	}
-	at := j.clock()
-	all := make([]status.Sample, 0, len(j.procs))
+}
+
+// samples are what the processes have counted.
+func (j *job) samples(at proto.Time) (all []status.Sample) {
 	for i, p := range j.procs {
 		c, is := p.Process.(agent.Counting)
 		if !is || j.ledger.entries[i].end.kind != running {
@@ -107,7 +109,7 @@ func (j *job) tellCounters() {
 			all = append(all, sampled(i, p, &r, at))
 		}
 	}
-	j.Watch.Sample(at, all)
+	return all
 }
 
 // sampled is what a process has counted, for people.
@@ -143,7 +145,10 @@ func (j *job) described() status.Job {
 func (j *job) answerState(func(string)) (state *status.State, err error) {
 	if !j.ask(func() {
 		t := status.NewTracker(j.described())
-		t.Observe(j.observation(new(watching)))
+		o := j.observation(new(watching))
+		if t.Observe(o); j.Counted {
+			t.Sample(o.At, j.samples(o.At))
+		}
 		state = t.State()
 		if j.Requests != nil {
 			state.Job.Name = j.Requests.Info().Name

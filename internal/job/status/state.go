@@ -36,9 +36,14 @@ type State struct {
 	// Base is what the slots were before the first of Events.
 	Base   []Change `json:"base"`
 	Events []Event  `json:"events"`
+	// Deaths counts the deaths by host and cause.
+	Deaths map[DeathKey]int `json:"-"`
 	// Addresses are where the job can be watched: URLs of pages.
 	Addresses []string `json:"addresses,omitempty"`
 }
+
+// DeathKey is what deaths are counted by.
+type DeathKey struct{ Host, Cause string }
 
 // Job is what doesn't change.
 type Job struct {

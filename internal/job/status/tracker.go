@@ -59,6 +59,7 @@ type heard struct {
 func NewTracker(job Job) *Tracker {
 	return &Tracker{patience: max(silentAfter, proto.Time(5e9*job.HeartbeatPeriod)), state: State{
 		Format: Format, Job: job, Hosts: []Host{}, Slots: []Slot{}, Rates: []Rate{}, Base: []Change{}, Events: []Event{},
+		Deaths:   map[DeathKey]int{},
 		Survives: Survival{Unprotected: []int{}, Lost: []int{}},
 	}}
 }
@@ -136,6 +137,9 @@ func (t *Tracker) count(e *Event) {
 	switch e.Kind {
 	case KindDeath:
 		s.Totals.Deaths++
+		if e.Process != nil {
+			s.Deaths[DeathKey{s.hostOf(e), e.Cause}]++
+		}
 	case KindHealed:
 		s.Totals.Heals++
 		s.Totals.HealSeconds += e.Took
@@ -144,6 +148,21 @@ func (t *Tracker) count(e *Event) {
 	case KindView:
 		s.View, s.Members = e.View, e.Members
 	}
+}
+
+// hostOf is the name of the host that an event is about, or its process; empty: unknown.
+func (s *State) hostOf(e *Event) string {
+	host := -1
+	if e.Process != nil && *e.Process < len(s.Slots) {
+		host = s.Slots[*e.Process].Host
+	}
+	if e.Host != nil {
+		host = *e.Host
+	}
+	if host < 0 || host >= len(s.Hosts) {
+		return ""
+	}
+	return s.Hosts[host].Name
 }
 
 // keep keeps an event, and folds the first one into the base if there are too many.

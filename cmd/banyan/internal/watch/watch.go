@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"banyan/cmd/banyan/internal/job"
+	"banyan/internal/job/status/metrics"
 	"banyan/internal/job/status/serve"
 )
 
@@ -42,7 +43,7 @@ func Begin(w job.Watched) (job.Watch, error) {
 	if w.Status != "" {
 		at, err := serve.ParseAddress(w.Status)
 		if err == nil {
-			x.server, err = serve.Listen(x.Hub, at, w.Token, nil)
+			x.server, err = serve.Listen(x.Hub, at, w.Token, metrics.Handler(x.Totals))
 		}
 		if err != nil {
 			x.Close()

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"sync"
 
@@ -182,7 +183,8 @@ func (h *Hub) Totals() (s status.State, ok bool) {
 		return s, false
 	}
 	s = *h.tracker.State()
-	s.Hosts, s.Slots, s.Events, s.Rates, s.Base = slices.Clone(s.Hosts), slices.Clone(s.Slots), slices.Clone(s.Events), nil, nil
+	s.Hosts, s.Slots, s.Deaths = slices.Clone(s.Hosts), slices.Clone(s.Slots), maps.Clone(s.Deaths)
+	s.Events, s.Rates, s.Base = nil, nil, nil
 	return s, true
 }
 
