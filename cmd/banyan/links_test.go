@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestWhatProgramsLink says what programs of the library's users, and mpiexec, don't link: what only
-// the command banyan needs to show jobs.
+// TestWhatProgramsLink says what programs of the library's users, and mpiexec, don't link: what
+// only the command banyan needs to show jobs.
 func TestWhatProgramsLink(t *testing.T) {
 	dependencies := func(packages ...string) string {
 		out, err := exec.Command("go", append([]string{"list", "-deps"}, packages...)...).Output()

@@ -6,8 +6,8 @@
 //
 // # Limits
 //
-// Sums of what processes have counted fall when a process dies, with its part: Prometheus takes that
-// for the counter's reset. A replacement counts from its own beginning.
+// Sums of what processes have counted fall when a process dies, with its part: Prometheus takes
+// that for the counter's reset. A replacement counts from its own beginning.
 package metrics
 
 import (
