@@ -39,7 +39,7 @@ kills ?= 20
 lanes ?= 100000
 since ?= HEAD
 
-.PHONY: help tools build install profile generate quick test test-cluster manifests unit lint demo bench bench-mpi bench-replication soak fuzz cover clean
+.PHONY: help tools build install profile generate quick test test-cluster test-browser manifests unit lint demo bench bench-mpi bench-replication soak fuzz cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,10 @@ test-cluster: build ## as root: jobs on several hosts, made of namespaces, with 
 	scripts/cluster.sh install
 	bin/mpicc -O2 -o bin/heat examples/heat/heat.c -lm
 	go test -vet=off -count=1 -timeout 60m ./internal/testing/cluster -cluster $(clusterflags)
+
+test-browser: build ## the page of --status in a headless Chromium, and the guide's pictures of it: half a minute (installs Debian's chromium-headless-shell if there is no browser)
+	command -v chromium-headless-shell chromium >/dev/null || apt-get install -y --no-install-recommends chromium-headless-shell fonts-dejavu-core
+	go test -vet=off -count=1 -v ./internal/testing/browser -browser -pictures $(CURDIR)/docs/guide/status
 
 manifests: tools ## the files of deploy/kubernetes against the types of the API; a module of its own
 	cd deploy/kubernetes/check && go vet . && go test -vet=off .

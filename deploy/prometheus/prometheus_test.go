@@ -132,7 +132,7 @@ func TestDashboard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var board struct {
+	var dashboard struct {
 		Title  string
 		Panels []struct {
 			ID      int
@@ -140,11 +140,11 @@ func TestDashboard(t *testing.T) {
 			Targets []struct{ Expr string }
 		}
 	}
-	if err := json.Unmarshal(text, &board); err != nil {
+	if err := json.Unmarshal(text, &dashboard); err != nil {
 		t.Fatal(err)
 	}
 	known, ids := exported(t), map[int]bool{}
-	for _, panel := range board.Panels {
+	for _, panel := range dashboard.Panels {
 		if ids[panel.ID] || len(panel.Targets) == 0 {
 			t.Errorf("panel %d %q: its id is another's, or it shows nothing", panel.ID, panel.Title)
 		}

@@ -132,7 +132,7 @@ type Counters struct {
 	// Waits says what the process waits for, in words that continue "rank 3 …"; empty: nothing.
 	Waits string `json:"waits,omitempty"`
 	// WaitsSince is since when, to a second or so.
-	WaitsSince Seconds `json:"waits_since_s,omitempty"`
+	WaitsSince Seconds `json:"waits_since_s"`
 	// WaitsFor is the rank that it waits for first: -1 for any rank, -2 for none.
 	WaitsFor int `json:"waits_for"`
 	// Silence is how long the process has counted nothing, if that is long.

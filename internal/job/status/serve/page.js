@@ -259,7 +259,7 @@ let eventsKey = '';
 function drawTimeline() {
   const scrub = $('scrub'), end = Math.max(state.at_s, 0.001);
   scrub.max = end;
-  if (shown === null) scrub.value = end;
+  if (shown === null || document.activeElement !== scrub) scrub.value = now();
   scrub.setAttribute('aria-valuetext', time(now()) + (shown === null ? ', live' : ''));
   $('live').setAttribute('aria-pressed', shown === null);
   $('live').textContent = state.over ? 'End' : 'Live';
@@ -317,17 +317,23 @@ function drawWaits() {
   const text = circle.map(r => 'rank ' + r).concat('rank ' + circle[0]).join(' waits for ');
   const svg = make('svg', { viewBox: '0 0 400 360', role: 'img', 'aria-label': text });
   svg.append(make('defs', {}, make('marker', { id: 'arrow', viewBox: '0 0 10 10', refX: 9, refY: 5, markerWidth: 7, markerHeight: 7, orient: 'auto' }, make('path', { d: 'M0 0L10 5L0 10z', fill: 'var(--dead)' }))));
+  const radius = Math.min(21, 140 * Math.sin(Math.PI / few.length) * .68);
   few.forEach((r, i) => {
     if (i === few.length - 1 && few.length < circle.length) return;
-    const [x, y] = at(i), [u, v] = at((i + 1) % few.length), d = Math.hypot(u - x, v - y) || 1, k = 24 / d;
+    const [x, y] = at(i), [u, v] = at((i + 1) % few.length), d = Math.hypot(u - x, v - y) || 1, k = (radius + 2) / d;
     const bend = few.length === 2 ? 8 * (i ? -1 : 1) : 0; // two arrows don't lie on each other
     svg.append(make('line', { x1: x + (u - x) * k + bend, y1: y + (v - y) * k, x2: u - (u - x) * k + bend, y2: v - (v - y) * k, 'marker-end': 'url(#arrow)' }));
   });
-  few.forEach((r, i) => { const [x, y] = at(i); svg.append(make('circle', { cx: x, cy: y, r: 21 }), make('text', { x, y }, String(r))); });
+  few.forEach((r, i) => { const [x, y] = at(i); svg.append(make('circle', { cx: x, cy: y, r: radius }), make('text', { x, y }, String(r))); });
   $('circle').replaceChildren(make('p', {}, `These ranks wait for each other: ${text}.`), svg);
 }
 
+let hostsKey = '';
+
 function drawHosts() {
+  const key = JSON.stringify(state.hosts);
+  if (key === hostsKey) return;
+  hostsKey = key;
   $('hosts').tBodies[0].replaceChildren(...state.hosts.map(h => make('tr', { 'data-host': h.name }, make('th', { scope: 'row' }, h.name), make('td', {}, h.rack || ''),
     make('td', {}, h.state + (h.oversubscribed ? ', oversubscribed' : '')), make('td', {}, String(h.processes)), make('td', {}, String(h.cores)), make('td', {}, String(h.alone || 0)))));
 }

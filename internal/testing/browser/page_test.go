@@ -1,0 +1,266 @@
+package browser
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"banyan/internal/job/status"
+	"banyan/internal/job/status/serve"
+	"banyan/internal/proto"
+)
+
+var (
+	really   = flag.Bool("browser", false, "drive a browser; needs bin/ of make build")
+	pictures = flag.String("pictures", "", "keep the pictures in this directory")
+)
+
+// page is a browser, with the test's words for what it does.
+type page struct {
+	*testing.T
+	*Browser
+}
+
+func open(t *testing.T) page {
+	if !*really {
+		t.Skip("make test-browser runs it")
+	}
+	b, err := Start(1280, 1100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return page{t, b}
+}
+
+func (p page) must(err error) {
+	p.Helper()
+	if err != nil {
+		p.Fatal(err)
+	}
+}
+
+// text is the value of an expression.
+func (p page) text(expression string) (s string) {
+	p.Helper()
+	p.must(p.Ask("String("+expression+")", &s))
+	return s
+}
+
+// await waits until an expression is true.
+func (p page) await(what, expression string) {
+	p.Helper()
+	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		var is bool
+		if p.must(p.Ask("(() => { try { return !!("+expression+") } catch { return false } })()", &is)); is {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.Picture(filepath.Join(os.TempDir(), "banyan-browser-failed.png"))
+			p.Fatalf("%s: %s never comes true; the page says %q", what, expression, p.text("document.body.innerText.slice(0, 600)"))
+		}
+	}
+}
+
+func (p page) picture(name string) {
+	p.Helper()
+	if *pictures != "" {
+		p.must(p.Picture(filepath.Join(*pictures, name+".png")))
+	}
+}
+
+const states = `[...document.querySelectorAll('.cell')].map(c => c.dataset.state).join(' ')`
+
+// A job with kills and heals is watched, scrubbed and filtered; its report shows the same.
+func TestJob(t *testing.T) {
+	p := open(t)
+	report := filepath.Join(t.TempDir(), "run.html")
+	root := "../../.."
+	cmd := exec.Command(root+"/bin/banyan", "run", "-n", "4", "--replicas", "2", "--heal", "--status", ":0", "--report", report,
+		"--fault", "kill rank=1 replica=0 at=2500ms; kill rank=2 replica=1 at=5s; stop rank=3 replica=0 at=7s",
+		root+"/bin/cg", "-solves", "30", "-every", "100", root+"/examples/cg/data/bcsstk16.mtx.gz")
+	messages, err := cmd.StderrPipe()
+	p.must(err)
+	p.must(cmd.Start())
+	ended := make(chan error, 1)
+	url := make(chan string, 1)
+	go func() {
+		lines := bufio.NewScanner(messages)
+		for lines.Scan() {
+			if m := regexp.MustCompile(`http://\S+`).FindString(lines.Text()); m != "" {
+				url <- m
+			}
+		}
+		ended <- cmd.Wait()
+	}()
+	t.Cleanup(func() { cmd.Process.Kill() })
+	select {
+	case at := <-url:
+		p.must(p.Go(at))
+	case <-time.After(20 * time.Second):
+		t.Fatal("banyan run prints no address")
+	}
+	p.await("the beginning", states+" === 'live live live live live live live live'")
+	p.must(p.Ask(`window.seen = {}; new MutationObserver(() => document.querySelectorAll('.cell').forEach(c => seen[c.dataset.process + ' ' + c.dataset.state] = 1)).observe(document.getElementById('grid'), {subtree: true, attributes: true, childList: true}); 0`, nil))
+	p.await("a death", `document.querySelector('tr[data-kind=death]')`)
+	p.await("a heal", `document.querySelectorAll('tr[data-kind=healed]').length >= 2`)
+	p.await("rates", `/[1-9]/.test(document.getElementById('c-messages').textContent)`)
+	p.picture("page-light")
+	if seen := p.text("Object.keys(seen).join()"); !strings.Contains(seen, "1 dead") && !strings.Contains(seen, "1 healing") {
+		t.Errorf("process 1 was never shown as dead or healing: %s", seen)
+	}
+	p.must(p.Ask(`window.state0 = +document.getElementById('scrub').max; 0`, nil))
+	// A scrub: just after the first death its cell isn't live; now it is.
+	p.must(p.Ask(`[...document.querySelectorAll('tr[data-kind=death] button')].pop().click()`, nil))
+	p.await("the time of the death", `['dead', 'healing'].includes(document.querySelector('[data-process="1"]').dataset.state)`)
+	p.await("the slider", `+document.getElementById('scrub').value < state0 - 0.1`)
+	p.await("what came later is faint", `document.querySelector('tr.later[data-kind=healed]')`)
+	p.must(p.Scheme("dark"))
+	p.picture("scrubbed-dark")
+	p.must(p.Scheme("light"))
+	p.must(p.Ask(`document.getElementById('live').click()`, nil))
+	p.await("now", `document.querySelector('[data-process="1"]').dataset.state === 'live'`)
+	// A filter.
+	p.must(p.Ask(`(f => { f.value = 'rank 1'; f.dispatchEvent(new Event('input')); })(document.getElementById('filter'))`, nil))
+	p.await("a filter", `document.querySelectorAll('.cell:not(.faint)').length === 2`)
+	p.must(p.Ask(`(f => { f.value = ''; f.dispatchEvent(new Event('input')); })(document.getElementById('filter'))`, nil))
+	// Keys.
+	p.must(p.Ask(`document.querySelector('.cell[tabindex="0"]').focus()`, nil))
+	p.must(p.Press("End"))
+	p.await("a key", `document.activeElement.dataset.process === '7' && document.getElementById('detail').textContent.includes('rank 3 replica 1')`)
+	p.must(p.Press("ArrowLeft"))
+	p.await("another key", `document.activeElement.dataset.process === '3'`)
+	if label := p.text(`document.activeElement.getAttribute('aria-label')`); !strings.HasPrefix(label, "rank 3 replica 0, ") {
+		t.Errorf("a screen reader says %q", label)
+	}
+	p.await("the end", `document.getElementById('how').textContent.startsWith('over')`)
+	select {
+	case err := <-ended:
+		p.must(err)
+	case <-time.After(60 * time.Second):
+		t.Fatal("the job doesn't end")
+	}
+	was := p.text(states)
+	p.must(p.Go("file://" + report))
+	p.await("the report", `document.querySelectorAll('.cell').length === 8`)
+	p.await("the same end", states+" === '"+was+"'")
+	p.must(p.Ask(`[...document.querySelectorAll('tr[data-kind=death] button')].pop().click()`, nil))
+	p.await("the death, in the report", `['dead', 'healing'].includes(document.querySelector('[data-process="1"]').dataset.state)`)
+	p.picture("report")
+}
+
+// simulated is a hub whose job has so many processes on hosts of 64 in racks of four.
+func simulated(n int) (*serve.Hub, *status.Observation) {
+	h := serve.NewHub("simulated")
+	h.Begin(status.Job{Command: []string{"./simulated"}, Ranks: n / 2, Replicas: 2})
+	o := &status.Observation{}
+	for i := range n / 64 {
+		o.Hosts = append(o.Hosts, status.Host{Name: fmt.Sprint("h", i), Rack: fmt.Sprint("r", i/4), State: status.HostRuns, Cores: 64, Processes: 64})
+	}
+	for i := range n {
+		o.Slots = append(o.Slots, status.Slot{Rank: i % (n / 2), Replica: i / (n / 2), Host: i / 64, State: status.Live})
+	}
+	h.Observe(o)
+	return h, o
+}
+
+// 1,024 processes are drawn while they change. How many pictures a second is only told: the machine
+// may be busy.
+func TestMany(t *testing.T) {
+	p := open(t)
+	h, o := simulated(1024)
+	a, err := serve.ParseAddress("127.0.0.1:0")
+	p.must(err)
+	s, err := serve.Listen(h, a, "", nil)
+	p.must(err)
+	defer s.Close()
+	p.must(p.Go(s.URL()))
+	p.await("the grid", `document.querySelectorAll('canvas[role=img]').length === 16`)
+	stop := make(chan struct{})
+	changed := make(chan struct{})
+	go func() {
+		defer close(changed)
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+			next := *o
+			next.At, next.Slots = proto.Time(n+1)*1e7, append([]status.Slot{}, o.Slots...)
+			for k := range 8 {
+				next.Slots[(n*37+k*101)%1024].State = []string{status.Dead, status.Healing, status.Live}[n%3]
+			}
+			h.Observe(&next)
+		}
+	}()
+	var perSecond float64
+	p.must(p.Ask(`new Promise(done => { const from = +document.body.dataset.frames, at = performance.now(); setTimeout(() => done((document.body.dataset.frames - from) / (performance.now() - at) * 1000), 3000); })`, &perSecond))
+	t.Logf("1,024 processes, of which 8 change 100 times a second: %.0f pictures a second", perSecond)
+	if perSecond < 1 {
+		t.Error("the page stands still")
+	}
+	p.picture("many")
+	close(stop)
+	<-changed
+	p.must(p.Ask(`document.querySelector('canvas[role=img]').focus()`, nil))
+	p.must(p.Press("ArrowRight"))
+	p.await("a key", `document.getElementById('detail').textContent.includes('rank 1 replica 0')`)
+	if label := p.text(`document.querySelector('canvas[role=img]').getAttribute('aria-label')`); !strings.Contains(label, "host h0: ") || !strings.Contains(label, " live") {
+		t.Errorf("a screen reader says %q", label)
+	}
+}
+
+// A page whose server goes says so, and goes on with one that comes elsewhere.
+func TestReconnect(t *testing.T) {
+	p := open(t)
+	h, _ := simulated(64)
+	at := func(address string) *serve.Server {
+		a, err := serve.ParseAddress(address)
+		p.must(err)
+		s, err := serve.Listen(h, a, "secret", nil)
+		p.must(err)
+		return s
+	}
+	first, second := at("127.0.0.1:0"), at("127.0.0.1:0")
+	h.SetAddresses([]string{first.Address(), second.Address()})
+	p.must(p.Go(first.URL()))
+	p.await("the first", `document.getElementById('how').textContent === 'live'`)
+	first.Close()
+	p.await("the second", `document.getElementById('how').textContent.includes('`+second.Address()+`')`)
+	second.Close()
+	p.await("nobody", `document.getElementById('how').className === 'off'`)
+	third := at(strings.TrimSuffix(strings.TrimPrefix(first.Address(), "http://"), "/"))
+	defer third.Close()
+	p.await("the first again", `document.getElementById('how').textContent === 'live'`)
+}
+
+// A page that is stuck shows the circle.
+func TestCircle(t *testing.T) {
+	p := open(t)
+	report := filepath.Join(t.TempDir(), "stuck.html")
+	f, err := os.Create(report)
+	p.must(err)
+	h, o := simulated(64)
+	var all []status.Sample
+	for i := range o.Slots {
+		all = append(all, status.Sample{Process: i, Stamp: 1, Counters: status.Counters{Waits: "waits for a message from the next rank", WaitsFor: (i%32 + 1) % 32}})
+	}
+	h.Sample(5e9, all)
+	p.must(h.WriteReport(f))
+	p.must(f.Close())
+	p.must(p.Go("file://" + report))
+	p.await("the circle", `document.querySelectorAll('#circle circle').length === 24`)
+	p.await("its words", `document.querySelector('#circle svg').getAttribute('aria-label').includes('rank 31 waits for rank 0')`)
+	p.await("no time is missing", `!document.body.innerText.includes('NaN')`)
+	p.await("the waits", `document.querySelectorAll('#waits tbody tr').length === 50`)
+	p.must(p.Ask(`document.getElementById('waiting').scrollIntoView()`, nil))
+	p.picture("circle")
+}
