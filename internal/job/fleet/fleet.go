@@ -199,6 +199,15 @@ func (f *Fleet) Names() (all []string) {
 	return all
 }
 
+// Racks are what the agents' hosts fail with, for people: zone and rack, empty where neither is
+// known.
+func (f *Fleet) Racks() (all []string) {
+	for _, h := range f.job.Hosts[:len(f.Agents)] {
+		all = append(all, strings.TrimSpace(h.Zone+" "+h.Rack))
+	}
+	return all
+}
+
 // Arrivals are the hosts that are added while the job runs; see launcher.Config.
 func (f *Fleet) Arrivals() <-chan launcher.Arrival { return f.arrivals }
 

@@ -54,6 +54,9 @@ func TestJoin(t *testing.T) {
 	if got := fmt.Sprint(f.Names(), f.Places); got != "[h h#2 h2] [0 0 1 1]" {
 		t.Error(got)
 	}
+	if got := fmt.Sprintf("%q", f.Racks()); got != `["east" "west" "west"]` {
+		t.Error(got)
+	}
 	join(7, "h", "north")
 	a := <-f.Arrivals()
 	if a.Name != "h#3" || a.Agent.Host().Zone != "north" {

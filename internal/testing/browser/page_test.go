@@ -2,6 +2,7 @@ package browser
 
 import (
 	"bufio"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -98,7 +99,7 @@ func TestJob(t *testing.T) {
 				url <- m
 			}
 		}
-		ended <- cmd.Wait()
+		ended <- errors.Join(lines.Err(), cmd.Wait())
 	}()
 	t.Cleanup(func() { cmd.Process.Kill() })
 	select {

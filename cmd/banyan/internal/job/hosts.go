@@ -283,7 +283,7 @@ func (f *hostFlags) gather(c *launcher.Config, degrees []int) (*fleet.Fleet, err
 	if err != nil {
 		return nil, err
 	}
-	c.Agents, c.Names, c.Arrivals = ready.Agents, ready.Names(), ready.Arrivals()
+	c.Agents, c.Names, c.Racks, c.Arrivals = ready.Agents, ready.Names(), ready.Racks(), ready.Arrivals()
 	c.Places, c.Rehome, c.Evacuate, c.AllowSharedHost = ready.Places, ready.Rehome, ready.Evacuate, f.shared
 	c.AddHosts = ready.Add
 	c.Connected, c.Gathered = ready.Phases.Connect, ready.Phases.Agents
