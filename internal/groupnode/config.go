@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"syscall"
 	"time"
 
 	"banyan/internal/proto/membership"
@@ -99,7 +98,7 @@ func (c *Config) open() (*net.TCPListener, error) {
 	}
 	socket, err := net.Listen("tcp", c.Listen)
 	if err != nil {
-		if errors.Is(err, syscall.EADDRINUSE) {
+		if isAddressInUse(err) {
 			return nil, fmt.Errorf("%w: %s: another process listens there, or this one still does", ErrAddressInUse, c.Listen)
 		}
 		return nil, wrong("Listen", "%w", err)

@@ -82,7 +82,7 @@ func (l *link) sealed(frames []byte) (records []byte) {
 // the rest is flushed.
 func (l *link) write(b []byte) (n int) {
 	l.raw.Write(func(fd uintptr) bool {
-		n, _ = syscall.Write(int(fd), b)
+		n = tryWrite(fd, b)
 		return true
 	})
 	return max(n, 0)

@@ -1,12 +1,9 @@
 package groupnode
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"net"
-	"os"
 	"syscall"
 	"time"
 )
@@ -20,18 +17,6 @@ import (
 // home names a kernel and a network namespace, in which names of unix sockets are the same; zero
 // if they aren't known.
 type home [8]byte
-
-// homeHere is that of this process.
-func homeHere() (h home) {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	var ns syscall.Stat_t
-	if err != nil || syscall.Stat("/proc/self/ns/net", &ns) != nil {
-		return home{}
-	}
-	digest := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", boot, ns.Dev, ns.Ino))
-	copy(h[:], digest[:])
-	return h
-}
 
 // presenceOf is the name that a member holds.
 func presenceOf(n Nonce) *net.UnixAddr {
