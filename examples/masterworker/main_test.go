@@ -104,6 +104,7 @@ func TestLed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	deaths := 0
 	for seed := range *leds {
 		replicas := 2 + seed%2
 		plan, err := fault.Parse(fmt.Sprintf("random count=%d within=send:100 seed=%d action=kill", 2*replicas-1, seed))
@@ -119,8 +120,9 @@ func TestLed(t *testing.T) {
 		if err != nil || r.ExitCode != 0 || stdout.String() != "200 tasks, sum -1.211850\n" || strings.Contains(stderr.String(), "differ") {
 			t.Fatalf("seed %d: %v %+v\n%s\n%s", seed, err, r, stdout.String(), stderr.String())
 		}
-		if len(r.Deaths) == 0 {
-			t.Errorf("seed %d: nobody died", seed)
-		}
+		deaths += len(r.Deaths)
+	}
+	if t.Log(deaths, "deaths"); deaths < *leds {
+		t.Errorf("%d deaths in %d jobs", deaths, *leds)
 	}
 }

@@ -42,6 +42,8 @@ prints without, but for lines that differ there, too.
   frames        how many frames are acknowledgements, and how many of those go where messages go, too
   broadcast     plain trees over replication, and corrected trees over as many processes without it:
                 would replicated jobs gain by them? (decision 19); of 4 ranks at least
+  order         what leader order (banyan run --order leader) costs: a ping-pong from any source, in
+                free order too, and a farm whose master serves the first worker that is free
   failover      rank 0 sends 5,000 messages a second, a replica of it is killed; from the kill to
                 the next message that its receiver has from the substitute
   heal          a replica of rank 0, which has a state of some bytes, is killed and replaced: the longest
@@ -65,11 +67,12 @@ const (
 	partApplications = "applications"
 	partFrames       = "frames"
 	partBroadcast    = "broadcast"
+	partOrder        = "order"
 	partFailover     = "failover"
 	partHeal         = "heal"
 )
 
-var replicationParts = []string{partPingPong, partInstructions, partApplications, partFrames, partBroadcast, partFailover, partHeal}
+var replicationParts = []string{partPingPong, partInstructions, partApplications, partFrames, partBroadcast, partOrder, partFailover, partHeal}
 
 type replicationFlags struct {
 	bench      replication.Bench
@@ -325,6 +328,14 @@ func (f *replicationFlags) part(ctx context.Context, out io.Writer, part string,
 			return err
 		}
 		return table.Write(out, f.format, framesColumns, rows)
+	case partOrder:
+		end := begin(f.bench.OrderJobs(), "jobs")
+		rows, err := f.bench.Orders(ctx)
+		end()
+		if err != nil {
+			return err
+		}
+		return table.Write(out, f.format, orderColumns, rows)
 	case partBroadcast:
 		sizes, bench := replication.BroadcastSizes(), f.bench
 		bench.Ranks = max(bench.Ranks, 4)

@@ -132,6 +132,22 @@ var broadcastColumns = func() []table.Column[replication.Broadcast] {
 	}
 }()
 
+var orderColumns = func() []table.Column[replication.Order] {
+	type row = replication.Order
+	us := func(of func(*row) peers.Spread) func(*row) any {
+		return func(r *row) any { return known(of(r).Median / 1e3) }
+	}
+	columns := []table.Column[row]{
+		table.Col("program", func(r *row) any { return r.Name }),
+		table.Col("ranks", func(r *row) any { return r.Ranks }),
+		table.Col("beside_us", us(func(r *row) peers.Spread { return r.Beside })),
+		table.Col("free_us", us(func(r *row) peers.Spread { return r.Free })),
+		table.Col("leader_us", us(func(r *row) peers.Spread { return r.Leader })),
+	}
+	columns = append(columns, overheadColumns("over_free", func(r *row) peers.Spread { return r.OverFree })...)
+	return append(columns, overheadColumns("over_beside", func(r *row) peers.Spread { return r.OverBeside })...)
+}()
+
 var failoverColumns = func() []table.Column[replication.Pause] {
 	type row = replication.Pause
 	return []table.Column[row]{

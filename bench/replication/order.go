@@ -1,0 +1,169 @@
+package replication
+
+import (
+	"context"
+	"fmt"
+
+	"banyan/bench/peers"
+	"banyan/internal/job/launcher"
+	"banyan/internal/study/ratio"
+	"banyan/mpi"
+)
+
+// Order is what leader order costs a program that asks timing all the time.
+type Order struct {
+	Name  string
+	Ranks int
+	// Nanoseconds of a message one way, or of a task: of as many jobs without replicas side by
+	// side; in free order, where replicas of the program can run in that; in leader order.
+	Beside, Free, Leader peers.Spread
+	// OverFree and OverBeside are the ratios of leader order's times to the others in the same
+	// round.
+	OverFree, OverBeside peers.Spread
+}
+
+// orders are the programs, with how many turns they take.
+var orders = []struct {
+	name, role  string
+	ranks       int
+	turns, each int // and what a turn is counted for
+	free        bool
+}{
+	{"ping-pong, any source", roleAnySource, 2, 5000, 2, true},
+	{"task farm", roleFarm, 4, 3000, 1, false},
+}
+
+// Orders measures a ping-pong whose receives are from any source, and a farm whose master serves the
+// worker whose result comes first.
+func (b *Bench) Orders(ctx context.Context) ([]Order, error) {
+	var rows []Order
+	for _, o := range orders {
+		row := Order{Name: o.name, Ranks: o.ranks}
+		var beside, free, leader, overFree, overBeside []float64
+		for round := range b.Rounds {
+			measure := func(s Setting, flags ...string) (float64, error) {
+				defer b.progress()
+				ns, err := b.timed(ctx, s, o.ranks, flags, append(b.Role[:len(b.Role):len(b.Role)], o.role), 8, o.turns)
+				if err != nil {
+					err = fmt.Errorf("%s, %v %v: %w", o.name, s, flags, err)
+				}
+				return ns / float64(o.each*o.turns), err
+			}
+			var now [3]float64
+			for _, i := range ratio.InTurn([]int{0, 1, 2}, round) {
+				var err error
+				switch {
+				case i == 0:
+					now[i], err = measure(Beside)
+				case i == 1 && o.free:
+					now[i], err = measure(Parallel)
+				case i == 2:
+					now[i], err = measure(Parallel, "--order", launcher.OrderLeader)
+				}
+				if err != nil {
+					return rows, err
+				}
+			}
+			beside, leader, overBeside = append(beside, now[0]), append(leader, now[2]), append(overBeside, now[2]/now[0])
+			if o.free {
+				free, overFree = append(free, now[1]), append(overFree, now[2]/now[1])
+			}
+		}
+		row.Beside, row.Free, row.Leader = peers.SpreadOf(beside), peers.SpreadOf(free), peers.SpreadOf(leader)
+		row.OverFree, row.OverBeside = peers.SpreadOf(overFree), peers.SpreadOf(overBeside)
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// OrderJobs is how many jobs, or jobs side by side, Orders runs.
+func (b *Bench) OrderJobs() (n int) {
+	for _, o := range orders {
+		if n += 2 * b.Rounds; o.free {
+			n += b.Rounds
+		}
+	}
+	return n
+}
+
+// anySourceRole is pingPongRole with receives from any source.
+func anySourceRole(w *mpi.Comm, dir string, size, turns int) error {
+	out, in := make([]byte, size), make([]byte, size)
+	play := func(n int) error {
+		for range n {
+			if w.Rank() == 0 {
+				if err := mpi.Send(w, out, 1, 1); err != nil {
+					return err
+				}
+			}
+			if _, err := mpi.Recv(w, in, mpi.AnySource, 1); err != nil {
+				return err
+			}
+			if w.Rank() == 1 {
+				if err := mpi.Send(w, out, 0, 1); err != nil {
+					return err
+				}
+			}
+		}
+		return w.Barrier()
+	}
+	return tellTime(w, dir, play, turns)
+}
+
+// farmRole is a master that gives the next task to the worker whose result came first, and workers
+// for whom tasks take 20 to 180 µs of a core at 3 GHz, more or less.
+func farmRole(w *mpi.Comm, dir string, _, tasks int) error {
+	return tellTime(w, dir, func(n int) error {
+		if w.Rank() == 0 {
+			if err := serve(w, n); err != nil {
+				return err
+			}
+		} else if err := toil(w); err != nil {
+			return err
+		}
+		return w.Barrier()
+	}, tasks)
+}
+
+func serve(w *mpi.Comm, tasks int) error {
+	given, task := 0, make([]int64, 1)
+	give := func(to int) error {
+		if task[0] = -1; given < tasks {
+			task[0] = int64(given)
+		}
+		given++
+		return mpi.Send(w, task, to, 1)
+	}
+	for worker := 1; worker < w.Size(); worker++ {
+		if err := give(worker); err != nil {
+			return err
+		}
+	}
+	result := make([]int64, 1)
+	for range tasks {
+		s, err := mpi.Recv(w, result, mpi.AnySource, 2)
+		if err != nil {
+			return err
+		}
+		if err := give(s.Source); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func toil(w *mpi.Comm) error {
+	task := make([]int64, 1)
+	for {
+		if _, err := mpi.Recv(w, task, 0, 1); err != nil || task[0] < 0 {
+			return err
+		}
+		x := uint64(task[0])
+		for range 20000 * (1 + task[0]*7919%9) {
+			x = x*6364136223846793005 + 1442695040888963407
+		}
+		if err := mpi.Send(w, []int64{int64(x)}, 0, 2); err != nil {
+			return err
+		}
+	}
+}
