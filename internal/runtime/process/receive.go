@@ -65,26 +65,27 @@ func (p *Process) Receive(context uint64, src proto.Rank, tag int32, buffer []by
 		p.receiveSpecially(h, r, e)
 		return h
 	}
-	if token, ok := p.match.Post(e, h.index); ok {
+	token, ok := p.match.Post(e, h.index)
+	if ok {
 		ah, a := p.receives.arrivals.at(token)
 		p.accept(h, r, ah, a)
-	} else {
-		p.await(h, r, token)
+		return h
+	}
+	r.posted = token
+	if err := p.receiveError(context, src); err != nil {
+		p.awaitsNone(h, r, err)
 	}
 	return h
 }
 
-// await notes that a receive waits for a message, unless none can come.
-func (p *Process) await(h Handle, r *request, posted uint32) {
-	r.posted = posted
-	if err := p.receiveError(r.context, r.peer); err != nil {
-		if r.peer == proto.AnyRank && p.mayWarn(r) {
-			p.warn(p.contexts.find(r.context), r)
-			return
-		}
-		p.match.Cancel(r.posted)
-		p.complete(h, r, err)
+// awaitsNone ends a receive, which has been posted, for which no message can come.
+func (p *Process) awaitsNone(h Handle, r *request, err error) {
+	if r.peer == proto.AnyRank && p.mayWarn(r) {
+		p.warn(p.contexts.find(r.context), r)
+		return
 	}
+	p.match.Cancel(r.posted)
+	p.complete(h, r, err)
 }
 
 // receiveSpecially is Receive in a program of several threads, and in leader order.
@@ -98,12 +99,15 @@ func (p *Process) receiveSpecially(h Handle, r *request, e match.Envelope) {
 // post brings a receive to matching.
 func (p *Process) post(h Handle, r *request, e match.Envelope) {
 	token, ok := p.match.Post(e, h.index)
-	if !ok {
-		p.await(h, r, token)
+	if ok {
+		ah, a := p.receives.arrivals.at(token)
+		p.accept(h, r, ah, a)
 		return
 	}
-	ah, a := p.receives.arrivals.at(token)
-	p.accept(h, r, ah, a)
+	r.posted = token
+	if err := p.receiveError(r.context, r.peer); err != nil {
+		p.awaitsNone(h, r, err)
+	}
 }
 
 // took notes which message a receive has taken, of which so many bytes had come with it.
