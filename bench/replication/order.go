@@ -33,8 +33,8 @@ var orders = []struct {
 	{"task farm", roleFarm, 4, 3000, 1, false},
 }
 
-// Orders measures a ping-pong whose receives are from any source, and a farm whose master serves the
-// worker whose result comes first.
+// Orders measures a ping-pong whose receives are from any source, and a farm whose master serves
+// the worker whose result comes first.
 func (b *Bench) Orders(ctx context.Context) ([]Order, error) {
 	var rows []Order
 	for _, o := range orders {
