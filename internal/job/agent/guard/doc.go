@@ -26,6 +26,9 @@
 //
 // # Limits
 //
+// A connection to the launcher that breaks while the agent lives isn't made again before the agent
+// names its launcher anew, or dies: then it takes some milliseconds more.
+//
 // If guard and agent are killed at the same time nobody testifies, and the launcher waits for the
 // lease. A process that hangs in the kernel keeps the guard from testifying.
 package guard
