@@ -3,6 +3,7 @@ package group
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"banyan/internal/groupnode"
@@ -85,8 +86,9 @@ var (
 // Member is one member of a group, from Join to its end. Its methods may be called from any
 // goroutine.
 type Member struct {
-	node  *groupnode.Member
-	views *viewQueue
+	node   *groupnode.Member
+	views  *viewQueue
+	latest *atomic.Pointer[View]
 }
 
 // Join makes this process a member. It tries until ctx ends. It returns when the first view with
@@ -111,16 +113,17 @@ func Recover(ctx context.Context, cfg Config) (*Member, error) { return join(ctx
 
 func join(ctx context.Context, cfg Config, again bool) (*Member, error) {
 	views := newViewQueue()
+	s := &sink{views: views, group: cfg.Group}
 	node, err := groupnode.Join(ctx, groupnode.Config{
 		Group: cfg.Group, Dir: cfg.Dir, Expect: cfg.Expect, Recover: again, Epochs: cfg.Epochs, Name: cfg.Name, Listen: cfg.Listen, Advertise: cfg.Advertise, Seeds: cfg.Seeds, Secret: cfg.Secret,
 		Encrypt: cfg.Encrypt, Arity: cfg.Arity, Period: cfg.HeartbeatPeriod, Timeout: cfg.HeartbeatTimeout,
-		Gather: gather(cfg.HeartbeatPeriod), Logger: cfg.Logger, Observer: &sink{views: views, group: cfg.Group},
+		Gather: gather(cfg.HeartbeatPeriod), Logger: cfg.Logger, Observer: s,
 	})
 	if err != nil {
 		views.discard()
 		return nil, err
 	}
-	return &Member{node, views}, nil
+	return &Member{node, views, &s.latest}, nil
 }
 
 // gather is how long a coordinator waits for more changes: deaths seldom come alone.
@@ -134,13 +137,16 @@ func gather(period time.Duration) time.Duration {
 // sink passes views on to a queue.
 type sink struct {
 	views    *viewQueue
+	latest   atomic.Pointer[View]
 	group    string
 	founding groupnode.Founding
 }
 
 func (s *sink) Founded(f groupnode.Founding) { s.founding = f }
 func (s *sink) Installed(v *membership.View, card func(membership.Member) groupnode.Card, _ bool) {
-	s.views.give(viewOf(s.group, s.founding, v, card))
+	w := viewOf(s.group, s.founding, v, card)
+	s.latest.Store(&w)
+	s.views.give(w)
 }
 func (s *sink) Rival(string, groupnode.Founding)            {}
 func (s *sink) Sent(membership.Member, *membership.Message) {}
@@ -156,6 +162,11 @@ func (m *Member) Self() Identity {
 // member. A program may take its time to read them: the group doesn't wait for it. The channel is
 // closed after the last view before the member's end; then Err says why the member has ended.
 func (m *Member) Views() <-chan View { return m.views.out }
+
+// Latest is the view in force here, whether or not the program has read it from Views. After the
+// member's end it is the last one. Others may have a later view already: what must be done only
+// once needs the view's token as a fence.
+func (m *Member) Latest() View { return *m.latest.Load() }
 
 // Err says why the member has ended. It is nil if the member hasn't.
 func (m *Member) Err() error { return m.node.Err() }

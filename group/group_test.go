@@ -100,6 +100,23 @@ func TestComingAndGoing(t *testing.T) {
 	}
 }
 
+// The latest view is known without reading those before, and after the end.
+func TestLatest(t *testing.T) {
+	anna := join(t, config("anna"))
+	if v := anna.Latest(); v.Number != 1 || len(v.Members) != 1 {
+		t.Errorf("at first %+v", v)
+	}
+	bert := join(t, config("bert", anna.Self().Address))
+	read := await(t, anna, "bert", func(v *group.View) bool { return len(v.Members) == 2 })
+	if a, b := anna.Latest(), bert.Latest(); a.Token != read.Token || b.Token != read.Token {
+		t.Errorf("tokens %d and %d, read %d", a.Token, b.Token, read.Token)
+	}
+	anna.Close()
+	if v := anna.Latest(); v.Token != read.Token {
+		t.Errorf("after the end %+v", v)
+	}
+}
+
 // Of two members either goes on when the other is certainly gone.
 func TestLastOfTwo(t *testing.T) {
 	for _, senior := range []bool{true, false} {
