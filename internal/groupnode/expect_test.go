@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -167,12 +168,20 @@ func TestRivals(t *testing.T) {
 	a := testJoin(t, config("a", da))
 	// An operator is wrong.
 	cfg := config("b", db)
-	cfg.Seeds, cfg.Recover = []string{"127.0.0.1:1"}, true
+	host, port, _ := net.SplitHostPort(a.Card().Address)
+	var up atomic.Bool // the name service
+	cfg.Seeds, cfg.Recover = []string{net.JoinHostPort("a.example", port)}, true
+	cfg.lookup = func(context.Context, string) ([]string, error) {
+		if !up.Load() {
+			return nil, errors.New("no such host")
+		}
+		return []string{host}, nil
+	}
 	b := testJoin(t, cfg)
-	b.post(func() { b.cfg.Seeds = []string{a.Card().Address} })
+	up.Store(true)
 	for deadline := time.Now().Add(10 * time.Second); !da.has(b.Card().Address) || !db.has(a.Card().Address); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("a knows of %v, b of %v", da.rivals, db.rivals)
+			t.Fatalf("a knows of b: %v, b of a: %v", da.has(b.Card().Address), db.has(a.Card().Address))
 		}
 	}
 }

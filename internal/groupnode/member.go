@@ -95,12 +95,13 @@ func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, er
 	m.showPresence()
 	m.newCandidacy()
 	m.ctx, m.cancel = context.WithCancel(context.Background())
+	j := newJoiner(m) // before the loop may change what it reads
 	m.background.Go(m.listen)
 	go m.run()
 	if m.foundsAlone() {
 		m.foundAfter(memory.token())
 	}
-	if err := newJoiner(m).run(ctx); err != nil {
+	if err := j.run(ctx); err != nil {
 		m.post(func() { m.finish(ErrClosed) })
 		<-m.over
 		m.Close()
