@@ -37,3 +37,11 @@ func TestLedDiffers(t *testing.T) {
 		t.Error(o)
 	}
 }
+
+// Threads aren't ordered: a program whose threads communicate at the same time ends with an error.
+func TestLedThreads(t *testing.T) {
+	o := run(t, tool("banyan"), "run", "-n", "2", "--replicas", "2", "--order", "leader", "--timeout", "20", compile(t, "led"), "threads")
+	if o.code == 0 || !strings.Contains(o.stderr, "leader order (--order leader) doesn't order threads") {
+		t.Error(o)
+	}
+}

@@ -1,6 +1,7 @@
 // led NAME [TASKS] does something that isn't send-deterministic. Rank 0 prints what it has come to,
 // which depends on the order of all that has happened.
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,8 +189,32 @@ static void differ(void) {
 	MPI_Wtime();
 }
 
+static void *receive(void *tag) {
+	int x;
+	MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, *(int *)tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	return NULL;
+}
+
+// threads has two threads receive at the same time, although no more than one may.
+static void threads(void) {
+	pthread_t other;
+	int tags[2] = {1, 2};
+	if (rank > 0) {
+		sleep(1);
+		for (int i = 0; i < 2; i++)
+			MPI_Send(&rank, 1, MPI_INT, 0, tags[i], MPI_COMM_WORLD);
+		return;
+	}
+	pthread_create(&other, NULL, receive, &tags[0]);
+	receive(&tags[1]);
+	pthread_join(other, NULL);
+}
+
 int main(int argc, char **argv) {
-	MPI_Init(&argc, &argv);
+	int provided;
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+	if (provided != MPI_THREAD_SERIALIZED)
+		fail("MPI_Init_thread provides another level");
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	const char *what = argc > 1 ? argv[1] : "";
@@ -203,6 +228,8 @@ int main(int argc, char **argv) {
 		balance();
 	else if (!strcmp(what, "differ"))
 		differ();
+	else if (!strcmp(what, "threads"))
+		threads();
 	else
 		fail("it isn't told what to do");
 	MPI_Finalize();
