@@ -87,7 +87,7 @@ func (e *experiment) gossipMessageClaims(s *faultFreeStudy) []report.Claim {
 			}
 			tests++
 			found := float64(safety.unsafe(k, time))
-			worst = max(worst, math.Abs(found-expected)/math.Sqrt(expected))
+			worst = max(worst, math.Abs(found-expected)/math.Sqrt(expected*(1-expected/float64(len(safety.runs)))))
 		}
 	}
 	extrapolation := report.Claim{

@@ -185,14 +185,22 @@ func (s *gossipSafety) unsafe(corrections, time int) int {
 
 // expected is how many of the runs a time would leave with somebody uncoloured, were those that
 // gossip leaves anywhere on the ring: a run with n of them among P processes has on average
-// P · n/P · (n−1)/(P−1) · … gaps of so many.
+// P · n/P · (n−1)/(P−1) · … · (P−n)/(P−c−1) gaps of more than c. The last factor is the process
+// that ends the gap: without it a gap of c+2 would count twice. Where gossip reaches so few that
+// gaps of c between them don't hold the rest, one is longer for certain.
 func (s *gossipSafety) expected(corrections, time int) float64 {
 	sum := 0.0
 	for i := range s.runs {
 		left := float64(s.runs[i].Left[time])
+		longer := gossipCorrections[corrections] + 1
 		gaps := float64(s.procs)
-		for k := range gossipCorrections[corrections] + 1 {
+		for k := range longer {
 			gaps *= max(0, left-float64(k)) / float64(s.procs-k)
+		}
+		reached := float64(s.procs) - left
+		gaps *= reached / float64(s.procs-longer)
+		if left > reached*float64(longer-1) {
+			gaps = math.Inf(1)
 		}
 		sum += -math.Expm1(-gaps)
 	}

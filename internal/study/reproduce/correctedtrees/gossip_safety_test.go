@@ -91,7 +91,7 @@ func TestGossipExtrapolation(t *testing.T) {
 		}
 		for time := range all.until {
 			expected, found := all.expected(k, time), float64(all.unsafe(k, time))
-			if math.Abs(found-expected) > 6*math.Sqrt(expected)+3 && expected < runs/10 {
+			if math.Abs(found-expected) > 5*math.Sqrt(expected*(1-expected/runs))+3 {
 				t.Errorf("%d corrections, %d steps: %g of %d unsafe, %.1f expected", corrections, time, found, runs, expected)
 			}
 		}
