@@ -65,7 +65,7 @@ func (p *Process) Receive(context uint64, src proto.Rank, tag int32, buffer []by
 		p.receiveSpecially(h, r, e)
 		return h
 	}
-	token, ok := p.match.Post(e, h.index)
+	token, ok := p.match.Post(e, h.index) // as post does: here a call would cost each receive
 	if ok {
 		ah, a := p.receives.arrivals.at(token)
 		p.accept(h, r, ah, a)
