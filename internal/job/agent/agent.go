@@ -51,6 +51,16 @@ type Agent interface {
 	Close() error
 }
 
+// Showing is an agent that can show the job to people on its host.
+type Showing interface {
+	Agent
+	// Show has it show the job, as words say, and returns where: nil if nowhere. It waits for the
+	// agent.
+	Show(words []byte) (place []byte, err error)
+	// Shown takes how the job is, once Show has returned. A write may wait for the agent.
+	Shown() io.WriteCloser
+}
+
 // Host describes a host.
 type Host struct {
 	Name string // what the host calls itself

@@ -41,7 +41,7 @@ type Resumption struct {
 }
 
 // Resume goes on with a job to its end. Of the Config, only Names, Rehome, Evacuate, AddHosts,
-// Stop, Screen, Keep, Part, Signals, Requests and the streams count. Like Run, it takes the
+// Stop, Screen, Keep, Part, Signals, Requests, Watch, Counted and the streams count. Like Run, it takes the
 // process's signals.
 func Resume(c Config, r Resumption) (*Report, error) {
 	p := &plan{Config: r.State.Job.config(c)}
@@ -105,7 +105,7 @@ func (j *job) resume(r *Resumption) {
 	j.hearAgain(r)
 	for rank := range proto.Rank(j.ledger.Ranks()) {
 		if !j.ending && j.ledger.rankEnd(rank).lost && !j.ledger.survive {
-			j.loseRank(rank, "another launcher has taken over")
+			j.loseRank(rank, takenOver)
 		}
 	}
 	j.awaitFaults()
@@ -356,6 +356,9 @@ func b2i(is bool) int {
 	return 0
 }
 
+// takenOver begins the warning that the job has another launcher.
+const takenOver = "another launcher has taken over"
+
 // restored is a report that was read, as it was.
 func (r Report) restored() Report {
 	for _, list := range []*[]int{&r.LostRanks} {
@@ -363,7 +366,7 @@ func (r Report) restored() Report {
 	}
 	r.Deaths, r.Heals, r.Views = append([]Death{}, r.Deaths...), append([]Heal{}, r.Heals...), append([]View{}, r.Views...)
 	r.Faults, r.Warnings = append([]Fault{}, r.Faults...), append([]string{}, r.Warnings...)
-	r.Warnings = append(r.Warnings, fmt.Sprintf("another launcher has taken over after %v", time.Since(r.Start).Round(time.Millisecond)))
+	r.Warnings = append(r.Warnings, fmt.Sprintf("%s after %v", takenOver, time.Since(r.Start).Round(time.Millisecond)))
 	for i := range r.Hosts {
 		r.Hosts[i].Processes = append([]int{}, r.Hosts[i].Processes...)
 	}

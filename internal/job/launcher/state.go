@@ -50,6 +50,7 @@ type Description struct {
 	PrivateDir                        string
 	Label, AllowSharedHost            bool
 	Places                            []int
+	Racks                             []string
 }
 
 // SlotState is what the state says of a replica slot.
@@ -120,7 +121,7 @@ func (j *job) state() *State {
 		Job: Description{
 			Degrees: j.Degrees, Protocol: j.Protocol, Order: j.Order, Verify: j.Verify, Bind: j.Bind, Limit: j.Limit, Transport: j.Transport, Encrypt: j.Encrypt,
 			Bcast: j.Bcast, HeartbeatPeriod: j.HeartbeatPeriod, HeartbeatTimeout: j.HeartbeatTimeout, Debug: j.Debug, Heal: j.Heal,
-			PrivateDir: j.PrivateDir, Label: j.Label, AllowSharedHost: j.AllowSharedHost, Places: j.Places,
+			PrivateDir: j.PrivateDir, Label: j.Label, AllowSharedHost: j.AllowSharedHost, Places: j.Places, Racks: j.Racks,
 		},
 		Hosts: j.hosts.found, Lost: make([]bool, len(j.hosts.found)), Survive: j.ledger.survive, Report: j.report,
 		Slots: make([]SlotState, j.size), Left: slices.Clone(j.hosts.left), Drains: j.drainStates(),
@@ -164,6 +165,7 @@ func (d *Description) config(c Config) Config {
 	c.Transport, c.Encrypt, c.Bcast, c.Debug, c.Heal = d.Transport, d.Encrypt, d.Bcast, d.Debug, d.Heal
 	c.HeartbeatPeriod, c.HeartbeatTimeout = d.HeartbeatPeriod, d.HeartbeatTimeout
 	c.PrivateDir, c.Label, c.AllowSharedHost, c.Places = d.PrivateDir, d.Label, d.AllowSharedHost, slices.Clone(d.Places)
+	c.Racks = slices.Clone(d.Racks)
 	return c
 }
 

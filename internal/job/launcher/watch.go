@@ -3,6 +3,7 @@ package launcher
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -23,6 +24,9 @@ type Watcher interface {
 	Observe(o *status.Observation)
 	// Sample takes what the processes have counted, about once a second, if Config.Counted is set.
 	Sample(at proto.Time, all []status.Sample)
+	// Agent tells of the agent of each host, which is called so, when it takes part. If it is an
+	// agent.Showing it can show the job, too.
+	Agent(host int, name string, a agent.Agent)
 }
 
 // watchEvery is how often a Watcher is told at most. What happens meanwhile comes together.
@@ -39,6 +43,7 @@ type watching struct {
 	healing                                              bool // attempt is set
 	lost                                                 []int
 	hosts                                                []string // their states
+	agents                                               int      // so many hosts' agents
 }
 
 // watch tells the Watcher how the job is, if that may have changed.
@@ -66,6 +71,9 @@ func (j *job) tellWatcher(over *status.Over) {
 	if !w.begun {
 		w.begun = true
 		j.Watch.Begin(j.described())
+	}
+	for ; w.agents < len(j.hosts.agents); w.agents++ {
+		j.Watch.Agent(w.agents, j.hosts.name(w.agents), j.hosts.agents[w.agents])
 	}
 	w.last = time.Now()
 	o := j.observation(w)
@@ -251,7 +259,11 @@ func (j *job) news(w *watching, attempt *recovery.Attempt, hosts []status.Host) 
 			Text: fmt.Sprintf("all processes have started again from snapshot %d", b.Snapshot)})
 	}
 	for _, text := range r.Warnings[w.warnings:] {
-		all = append(all, status.Event{At: now, Kind: status.KindWarning, Text: text})
+		kind := status.KindWarning
+		if strings.HasPrefix(text, takenOver) {
+			kind = status.KindLauncher
+		}
+		all = append(all, status.Event{At: now, Kind: kind, Text: text})
 	}
 	w.deaths, w.heals, w.views, w.snapshots, w.rollbacks, w.warnings = len(r.Deaths), len(r.Heals), len(r.Views), len(r.Snapshots), len(r.Rollbacks), len(r.Warnings)
 	if attempt != nil && (!w.healing || w.attempt != attempt.Process) {

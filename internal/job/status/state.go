@@ -37,13 +37,25 @@ type State struct {
 	Base   []Change `json:"base"`
 	Events []Event  `json:"events"`
 	// Deaths counts the deaths by host and cause.
-	Deaths map[DeathKey]int `json:"-"`
-	// Addresses are where the job can be watched: URLs of pages.
-	Addresses []string `json:"addresses,omitempty"`
+	Deaths []DeathCount `json:"deaths_by,omitempty"`
+	// Addresses are where the job can be watched.
+	Addresses []Place `json:"addresses,omitempty"`
+	// Old says that the launcher isn't heard any more: this is how the job was At.
+	Old bool `json:"old,omitempty"`
 }
 
-// DeathKey is what deaths are counted by.
-type DeathKey struct{ Host, Cause string }
+// DeathCount counts deaths of one host and cause.
+type DeathCount struct {
+	Host  string `json:"host"`
+	Cause string `json:"cause"`
+	Count int    `json:"count"`
+}
+
+// Place is where a job can be watched: the URL of a page without its token, or unix:PATH, on a host.
+type Place struct {
+	Host string `json:"host"`
+	URL  string `json:"url"`
+}
 
 // Job is what doesn't change.
 type Job struct {

@@ -45,6 +45,8 @@ type Tracker struct {
 	// patience is silentAfter, or some heartbeats.
 	patience proto.Time
 	sums     Totals // at last
+	// known are events that another Tracker has told, by what they say: see Continue.
+	known map[[2]string]int
 }
 
 // heard is when a process has counted last.
@@ -59,7 +61,6 @@ type heard struct {
 func NewTracker(job Job) *Tracker {
 	return &Tracker{patience: max(silentAfter, proto.Time(5e9*job.HeartbeatPeriod)), state: State{
 		Format: Format, Job: job, Hosts: []Host{}, Slots: []Slot{}, Rates: []Rate{}, Base: []Change{}, Events: []Event{},
-		Deaths:   map[DeathKey]int{},
 		Survives: Survival{Unprotected: []int{}, Lost: []int{}},
 	}}
 }
@@ -68,7 +69,7 @@ func NewTracker(job Job) *Tracker {
 func (t *Tracker) State() *State { return &t.state }
 
 // SetAddresses says where the job can be watched.
-func (t *Tracker) SetAddresses(all []string) { t.state.Addresses = slices.Clone(all) }
+func (t *Tracker) SetAddresses(all []Place) { t.state.Addresses = slices.Clone(all) }
 
 // Observe takes what the launcher sees, and returns the events that this makes.
 func (t *Tracker) Observe(o *Observation) []Event {
@@ -93,7 +94,7 @@ func (t *Tracker) Observe(o *Observation) []Event {
 		}
 		*was = now
 	}
-	news := slices.Clone(o.News)
+	news := t.unknown(o.News)
 	changes := t.changes()
 	switch {
 	case first:
@@ -110,7 +111,7 @@ func (t *Tracker) Observe(o *Observation) []Event {
 		t.number++
 		news[i].Number = t.number
 		t.count(&news[i])
-		t.keep(news[i])
+		t.state.keep(news[i])
 	}
 	t.sum()
 	return news
@@ -138,7 +139,7 @@ func (t *Tracker) count(e *Event) {
 	case KindDeath:
 		s.Totals.Deaths++
 		if e.Process != nil {
-			s.Deaths[DeathKey{s.hostOf(e), e.Cause}]++
+			s.countDeath(s.hostOf(e), e.Cause)
 		}
 	case KindHealed:
 		s.Totals.Heals++
@@ -148,6 +149,18 @@ func (t *Tracker) count(e *Event) {
 	case KindView:
 		s.View, s.Members = e.View, e.Members
 	}
+}
+
+// countDeath counts a death by host and cause.
+func (s *State) countDeath(host, cause string) {
+	s.Deaths = slices.Clone(s.Deaths) // readers have the list
+	for i := range s.Deaths {
+		if d := &s.Deaths[i]; d.Host == host && d.Cause == cause {
+			d.Count++
+			return
+		}
+	}
+	s.Deaths = append(s.Deaths, DeathCount{Host: host, Cause: cause, Count: 1})
 }
 
 // hostOf is the name of the host that an event is about, or its process; empty: unknown.
@@ -163,30 +176,6 @@ func (s *State) hostOf(e *Event) string {
 		return ""
 	}
 	return s.Hosts[host].Name
-}
-
-// keep keeps an event, and folds the first one into the base if there are too many.
-func (t *Tracker) keep(e Event) {
-	s := &t.state
-	if len(s.Events) >= MaxEvents {
-		drop := MaxEvents / 4
-		for _, old := range s.Events[:drop] {
-			s.Base = apply(s.Base, old.Set)
-		}
-		s.Events = slices.Clone(s.Events[drop:])
-	}
-	s.Events = append(s.Events, e)
-}
-
-// apply changes slots, by process.
-func apply(slots, changes []Change) []Change {
-	for _, c := range changes {
-		for len(slots) <= c.Process {
-			slots = append(slots, Change{Process: len(slots), State: Starting})
-		}
-		slots[c.Process] = c
-	}
-	return slots
 }
 
 // Sample takes what processes have counted. It returns the numbers of those whose counters have
@@ -218,9 +207,7 @@ func (t *Tracker) Sample(at proto.Time, all []Sample) (changed []int, rate *Rate
 	if span := seconds(at - t.last); t.last == 0 || span >= 0.5 {
 		if t.last > 0 {
 			rate = &Rate{At: s.At, Messages: per(s.Totals.Sent, t.sums.Sent, span), Bytes: per(s.Totals.Bytes, t.sums.Bytes, span)}
-			if s.Rates = append(s.Rates, *rate); len(s.Rates) > MaxRates {
-				s.Rates = slices.Clone(s.Rates[len(s.Rates)-MaxRates:])
-			}
+			s.addRate(*rate)
 		}
 		t.last, t.sums = at, s.Totals
 	}

@@ -34,7 +34,7 @@ func replayed(s *State, at Seconds) (states []string) {
 	slots := slices.Clone(s.Base)
 	for _, e := range s.Events {
 		if e.At <= at {
-			slots = apply(slots, e.Set)
+			slots = apply(slots, e.Set, len(s.Slots))
 		}
 	}
 	for _, c := range slots {

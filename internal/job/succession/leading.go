@@ -38,6 +38,7 @@ type mandate struct {
 	Legacy []byte
 	Hosts  []steward.HostEntry // all that there have been
 	Ports  map[steward.Host]wire.Ports
+	Shown  []byte // what this host has shown of the job; nil: nothing
 }
 
 // word is what the agent and the process say then.

@@ -35,6 +35,14 @@ type Will struct {
 	Input                 bool   // consoles send the job's input
 	File                  File   // else it is in this file
 	Batch                 string // the number of Slurm's job in which it was started; empty: in none
+	Shown                 *Shown // to those who watch the job; nil: nobody does
+}
+
+// Shown says how a job is shown beside its consoles.
+type Shown struct {
+	Settings        []byte // by which agents show it
+	Counted         bool   // the processes count
+	Events, OnEvent string // a file, and a command; empty: none
 }
 
 // state is the launcher's.

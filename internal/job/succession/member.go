@@ -34,6 +34,7 @@ type Member struct {
 	leave  func(Parting)
 	next   chan remote.Successor
 	port   int // of the launcher that it starts if it leads, if that is free
+	shown  func() []byte
 
 	agents   *driver.Listener
 	launcher *net.TCPListener
@@ -57,9 +58,10 @@ type Member struct {
 // NewMember makes the part of an agent. extend is told when this process must be dead, and its
 // processes with it. leave is told what is to be said when they are, if the voters' lease ends: it
 // must return at once. If the agent leads its launcher listens on a port, if that isn't 0 and is
-// free: agents that come later look for it there.
-func NewMember(key secure.Key, extend func(until proto.Time), leave func(Parting), port int) *Member {
-	return &Member{key: key, extend: extend, leave: leave, port: port, next: make(chan remote.Successor, 1)}
+// free: agents that come later look for it there. shown says what this host has shown of the job,
+// for that launcher; it may be nil.
+func NewMember(key secure.Key, extend func(until proto.Time), leave func(Parting), port int, shown func() []byte) *Member {
+	return &Member{key: key, extend: extend, leave: leave, port: port, shown: shown, next: make(chan remote.Successor, 1)}
 }
 
 // Close ends it, with the launcher that it has started.
@@ -215,6 +217,9 @@ func (m *Member) tell() {
 // Lead implements driver.Party.
 func (m *Member) Lead(term uint64, l *steward.Ledger) {
 	d := mandate{Key: m.key.Line(), Term: term, Legacy: l.State, Hosts: l.Hosts}
+	if m.shown != nil {
+		d.Shown = m.shown()
+	}
 	slog.Debug("succession: leads", "term", term, "state", len(l.State))
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -26,7 +26,7 @@ func TestPartingWithoutMajority(t *testing.T) {
 	left := make(chan Parting, 8)
 	var members []*Member
 	for h := steward.Host(1); h < leastMachines; h++ {
-		m := NewMember(key, func(proto.Time) {}, func(f Parting) { left <- f }, 0)
+		m := NewMember(key, func(proto.Time) {}, func(f Parting) { left <- f }, 0, nil)
 		if ports[h], err = m.Open(); err != nil {
 			t.Fatal(err)
 		}

@@ -87,7 +87,7 @@ func TestAgentLeads(t *testing.T) {
 	hosts := []steward.HostEntry{{Host: first}}
 	var members []*Member
 	for h := steward.Host(1); h < leastMachines; h++ {
-		m := NewMember(key, func(proto.Time) {}, func(f Parting) { t.Errorf("an agent of a job that is over has left %+v", f) }, 0)
+		m := NewMember(key, func(proto.Time) {}, func(f Parting) { t.Errorf("an agent of a job that is over has left %+v", f) }, 0, nil)
 		if ports[h], err = m.Open(); err != nil {
 			t.Fatal(err)
 		}

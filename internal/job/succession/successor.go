@@ -30,6 +30,7 @@ const gatherLimit = 60 * time.Second
 type Successor struct {
 	Will       Will
 	Resumption launcher.Resumption
+	Shown      []byte // what the agent has shown of the job; nil: nothing
 
 	note     func(text string)
 	legacy   Legacy
@@ -88,7 +89,7 @@ func Succeed(note func(string)) (*Successor, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Will, s.Resumption.State = s.legacy.Will, state
+	s.Will, s.Resumption.State, s.Shown = s.legacy.Will, state, m.Shown
 	for _, h := range m.Hosts {
 		if h.State == steward.Lost || h.State == steward.Left {
 			s.lost[h.Host] = true

@@ -231,7 +231,8 @@ func TestReconnect(t *testing.T) {
 		return s
 	}
 	first, second := at("127.0.0.1:0"), at("127.0.0.1:0")
-	h.SetAddresses([]string{first.Address(), second.Address()})
+	h.AddAddress(status.Place{Host: "a", URL: first.Address()})
+	h.AddAddress(status.Place{Host: "b", URL: second.Address()})
 	p.must(p.Go(first.URL()))
 	p.await("the first", `document.getElementById('how').textContent === 'live'`)
 	first.Close()

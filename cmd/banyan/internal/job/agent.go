@@ -71,8 +71,16 @@ type agentFlags struct {
 	host                   agent.Host // what is to be said of it; empty fields: what the agent finds
 }
 
-// AgentCommand returns banyan agent.
-func AgentCommand() *cobra.Command {
+// Page shows a job on a host that isn't its launcher's.
+type Page interface {
+	remote.Page
+	// State is what it shows; nil: nothing.
+	State() []byte
+	Close()
+}
+
+// AgentCommand returns banyan agent. page makes what shows jobs.
+func AgentCommand(page func() Page) *cobra.Command {
 	var f agentFlags
 	cmd := &cobra.Command{
 		Use:     "agent {--connect|--join} HOST:PORT[,HOST:PORT…] --number K",
@@ -95,7 +103,7 @@ func AgentCommand() *cobra.Command {
 			if c.Extend, err = obeyLease(); err != nil {
 				return cli.Failed(err)
 			}
-			return f.serve(cmd.Context(), c, leaving(parent))
+			return f.serve(cmd.Context(), c, leaving(parent), page())
 		},
 	}
 	flags := cmd.Flags()
@@ -178,7 +186,8 @@ func (f *agentFlags) key() (secure.Key, error) {
 }
 
 // serve is the agent at work.
-func (f *agentFlags) serve(ctx context.Context, c remote.Config, leave func(succession.Parting)) error {
+func (f *agentFlags) serve(ctx context.Context, c remote.Config, leave func(succession.Parting), page Page) error {
+	defer page.Close()
 	if os.Getenv(env.Debug) != "" {
 		slog.SetLogLoggerLevel(slog.LevelDebug)
 	}
@@ -200,9 +209,9 @@ func (f *agentFlags) serve(ctx context.Context, c remote.Config, leave func(succ
 		_, text, _ := net.SplitHostPort(c.Addresses[0])
 		port, _ = net.LookupPort("tcp", text)
 	}
-	peers := succession.NewMember(c.Key, c.Extend, leave, port)
+	peers := succession.NewMember(c.Key, c.Extend, leave, port, page.State)
 	defer peers.Close()
-	c.Peers = peers
+	c.Peers, c.Page = peers, page
 	if err := remote.Serve(ctx, c); err != nil {
 		return cli.Failedf("agent %d on %s: %w", c.Number, c.Agent.Host().Name, told(err))
 	}

@@ -23,14 +23,14 @@ import (
 
 // LeadCommand returns banyan lead-job, which an agent starts when it leads: the launcher that goes
 // on with a job whose launcher was lost.
-func LeadCommand() *cobra.Command {
+func LeadCommand(begin BeginWatch) *cobra.Command {
 	return &cobra.Command{
 		Use:    succession.Command,
 		Short:  "Go on with a job whose launcher was lost (for banyan agent)",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := leadJob(); err != nil {
+			if err := leadJob(begin); err != nil {
 				return cli.Failed(err)
 			}
 			return nil
@@ -39,7 +39,7 @@ func LeadCommand() *cobra.Command {
 }
 
 // leadJob goes on with a job, to its end.
-func leadJob() error {
+func leadJob(begin BeginWatch) error {
 	if os.Getenv(env.Debug) != "" {
 		slog.SetLogLoggerLevel(slog.LevelDebug)
 	} else {
@@ -84,22 +84,33 @@ func leadJob() error {
 	if err != nil {
 		fmt.Fprintln(hub.Stderr(), "banyan:", err)
 	}
+	shown, err := watchOn(s, &c, begin, func(text string) { fmt.Fprintln(hub.Stderr(), "banyan:", text) })
+	if err != nil {
+		fmt.Fprintln(hub.Stderr(), "banyan:", err)
+	}
+	var page func(io.Writer) error
+	if shown != nil && isPage(s.Will.Report) {
+		page = shown.WriteReport
+	}
 	code := 1
 	report, err := launcher.Resume(c, s.Resumption)
+	if shown != nil {
+		shown.Close() // its last words
+	}
 	if err == nil {
-		code, err = cli.Code(conclude(report, outputs, file, nil))
+		code, err = cli.Code(conclude(report, outputs, file, page))
 	}
 	if err != nil {
 		fmt.Fprintln(hub.Stderr(), "banyan:", err)
 	}
-	shown := hub.End(code)
-	if !shown {
+	seen := hub.End(code)
+	if !seen {
 		if err := folder.Keep(hub, server.Info()); err != nil {
 			slog.Debug("the end of the job can't be kept", "err", err)
 		}
 	}
 	// The batch script may live, and its console look for this launcher.
-	alone := !shown && s.Will.Batch != "" && s.FirstLost() && (folder == "" || !folder.AwaitSeen(info.Name, findLimit+endLimit))
+	alone := !seen && s.Will.Batch != "" && s.FirstLost() && (folder == "" || !folder.AwaitSeen(info.Name, findLimit+endLimit))
 	if s.Finish(code) {
 		outputs.finish()
 	}
@@ -108,6 +119,20 @@ func leadJob() error {
 	}
 	s.Close()
 	return nil
+}
+
+// watchOn has the job shown as the launcher before did. nil: nobody watches it.
+func watchOn(s *succession.Successor, c *launcher.Config, begin BeginWatch, tell func(string)) (Watch, error) {
+	w := s.Will.Shown
+	if w == nil {
+		return nil, nil
+	}
+	shown, err := begin(Watched{Name: s.Will.Info.Name, Events: w.Events, OnEvent: w.OnEvent, Spread: true, Settings: w.Settings, Before: s.Shown, Tell: tell})
+	if err != nil {
+		return nil, err
+	}
+	c.Watch, c.Counted = shown, w.Counted
+	return shown, nil
 }
 
 // leaveBatch ends Slurm's job in which this one was started. What would have ended it was lost with

@@ -16,8 +16,9 @@ import (
 	"banyan/internal/job/succession"
 )
 
-// StartAgentCommand returns banyan start-agent, which starters run on other hosts.
-func StartAgentCommand() *cobra.Command {
+// StartAgentCommand returns banyan start-agent, which starters run on other hosts. newPage makes what
+// shows jobs.
+func StartAgentCommand(newPage func() Page) *cobra.Command {
 	return &cobra.Command{
 		Use:    "start-agent",
 		Short:  "Start an agent as stdin orders it (for ssh and srun)",
@@ -42,11 +43,13 @@ func StartAgentCommand() *cobra.Command {
 			signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE, unix.SIGHUP)
 			ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
 			defer stop()
+			page := newPage()
+			defer page.Close()
 			peers := func(key secure.Key) (remote.Peers, func()) {
-				m := succession.NewMember(key, extend, leaving(parent), 0)
+				m := succession.NewMember(key, extend, leaving(parent), 0, page.State)
 				return m, m.Close
 			}
-			if err := starter.Follow(ctx, os.Stdin, os.Stdout, remote.Config{Charge: parent.Charge, Sweep: parent.Sweep, Extend: extend}, parent.Sweep, peers); err != nil {
+			if err := starter.Follow(ctx, os.Stdin, os.Stdout, remote.Config{Charge: parent.Charge, Sweep: parent.Sweep, Extend: extend, Page: page}, parent.Sweep, peers); err != nil {
 				return cli.Exit(1, err)
 			}
 			return nil

@@ -12,6 +12,7 @@ import (
 	"banyan/internal/job/console"
 	"banyan/internal/job/env"
 	"banyan/internal/job/launcher"
+	"banyan/internal/job/succession"
 )
 
 // Watched says how a job is to be watched.
@@ -22,6 +23,11 @@ type Watched struct {
 	Events  string // a file for events; empty: none
 	OnEvent string // a command; empty: none
 	Tell    func(text string)
+	// Spread has agents know how the job is, so that another launcher can go on with what is shown.
+	Spread bool
+	// Settings are those of the launcher before this one, which agents show the job by; Before is
+	// what they have shown. nil: there was none.
+	Settings, Before []byte
 }
 
 // Watch shows a job.
@@ -29,6 +35,8 @@ type Watch interface {
 	launcher.Watcher
 	// URL is where its page is; empty: nowhere.
 	URL() string
+	// Settings are what a launcher needs that goes on with the job: a secret.
+	Settings() []byte
 	// WriteReport writes its page as one file.
 	WriteReport(w io.Writer) error
 	// Close ends it, when the job has ended or can't begin.
@@ -73,6 +81,7 @@ func (f *runFlags) beginWatch() error {
 	if c.Requests != nil {
 		w.Name = c.Requests.Info().Name
 	}
+	w.Spread = f.will != nil
 	if f.begin == nil {
 		return errors.New("this command shows no jobs: use banyan run")
 	}
@@ -82,6 +91,9 @@ func (f *runFlags) beginWatch() error {
 	}
 	f.shown, c.Watch = shown, shown
 	c.Counted = f.watch.status != "" || isPage(f.report)
+	if f.will != nil {
+		f.will.Shown = &succession.Shown{Settings: shown.Settings(), Counted: c.Counted, Events: absolute(f.watch.events), OnEvent: f.watch.onEvent}
+	}
 	f.ends = append(f.ends, func() { shown.Close() })
 	return nil
 }

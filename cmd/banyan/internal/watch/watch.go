@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"banyan/cmd/banyan/internal/job"
+	"banyan/internal/job/agent"
+	"banyan/internal/job/status"
 	"banyan/internal/job/status/metrics"
 	"banyan/internal/job/status/serve"
 )
@@ -16,21 +19,40 @@ import (
 // endLimit bounds how long the end of a job waits for commands and files.
 const endLimit = 5 * time.Second
 
+// feedLimit bounds how long the end waits for other hosts to be told of it.
+const feedLimit = time.Second
+
 // watch shows a job.
 type watch struct {
 	*serve.Hub
-	server *serve.Server // nil: none
-	file   *os.File      // of --events; nil: none
-	done   []<-chan struct{}
-	tell   func(text string)
-	closed bool
+	server   *serve.Server // nil: none
+	file     *os.File      // of --events; nil: none
+	done     []<-chan struct{}
+	tell     func(text string)
+	spread   bool // to agents
+	settings serve.Settings
+	feeds    sync.WaitGroup
+	closed   bool
 }
 
 // Begin begins to show a job.
 func Begin(w job.Watched) (job.Watch, error) {
-	x := &watch{Hub: serve.NewHub(w.Name), tell: w.Tell}
+	x := &watch{Hub: serve.NewHub(w.Name), tell: w.Tell, spread: w.Spread || w.Status != ""}
+	how := os.O_TRUNC
+	if w.Settings != nil {
+		how = os.O_APPEND
+		var err error
+		if x.settings, err = serve.DecodeSettings(w.Settings); err != nil {
+			return nil, err
+		}
+	}
+	if w.Before != nil {
+		if err := x.Continue(w.Before); err != nil {
+			w.Tell(err.Error()) // the job is shown from now on
+		}
+	}
 	if w.Events != "" {
-		file, err := os.Create(w.Events)
+		file, err := os.OpenFile(w.Events, os.O_WRONLY|os.O_CREATE|how, 0o666)
 		if err != nil {
 			return nil, fmt.Errorf("--events: %w", err)
 		}
@@ -49,7 +71,8 @@ func Begin(w job.Watched) (job.Watch, error) {
 			x.Close()
 			return nil, fmt.Errorf("--status: %w", err)
 		}
-		x.SetAddresses([]string{x.server.Address()})
+		x.settings = x.server.Settings()
+		x.AddAddress(status.Place{Host: "the launcher", URL: x.server.Address()})
 		text := "the job is shown at " + x.server.URL()
 		if print := x.server.Fingerprint(); print != "" {
 			text += " (SHA-256 of its certificate: " + print + ")"
@@ -57,6 +80,33 @@ func Begin(w job.Watched) (job.Watch, error) {
 		w.Tell(text)
 	}
 	return x, nil
+}
+
+// Settings implements job.Watch.
+func (x *watch) Settings() []byte { return x.settings.Encode() }
+
+// Agent implements launcher.Watcher. It has the host show the job, too.
+func (x *watch) Agent(host int, name string, a agent.Agent) {
+	if far, is := a.(agent.Showing); is && x.spread {
+		x.feeds.Go(func() { x.feed(host, name, far) })
+	}
+}
+
+// feed tells a host how the job is, until the end of the job, or of the host.
+func (x *watch) feed(host int, name string, a agent.Showing) {
+	place, err := a.Show(x.settings.On(host+1, name).Encode())
+	if err != nil {
+		if !errors.Is(err, agent.ErrHostLost) {
+			x.tell(fmt.Sprintf("%s doesn't show the job: %v", name, err))
+		}
+		return
+	}
+	if len(place) > 0 {
+		x.AddAddress(status.Place{Host: name, URL: string(place)})
+	}
+	to := a.Shown()
+	x.Feed(to) // an error is the host's end, of which the launcher knows
+	to.Close()
 }
 
 // URL implements job.Watch.
@@ -74,6 +124,15 @@ func (x *watch) Close() (err error) {
 	}
 	x.closed = true
 	x.Hub.Close()
+	fed := make(chan struct{})
+	go func() {
+		x.feeds.Wait()
+		close(fed)
+	}()
+	select {
+	case <-fed:
+	case <-time.After(feedLimit):
+	}
 	limit := time.After(endLimit)
 	for _, done := range x.done {
 		select {

@@ -88,6 +88,8 @@ func (s *server) carryOut(m wire.Message) {
 		s.open(m)
 	case wire.Charter:
 		s.begin(m)
+	case wire.Show:
+		s.show(m)
 	case wire.Meet:
 		if s.peers != nil {
 			s.peers.Meet(m.Words)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -67,6 +68,8 @@ type Config struct {
 	// Peers, if given, joins the agent with others when the launcher says so; then Next and Lease
 	// are theirs.
 	Peers Peers
+	// Page, if given, shows the job to people.
+	Page  Page
 	build string // for tests; empty: this program's
 	// lookup finds the addresses of names, for tests; nil: the resolver does.
 	lookup func(ctx context.Context, host string) ([]string, error)
@@ -94,7 +97,9 @@ type server struct {
 	link     *link.Link
 	answers  atomic.Pointer[link.Out]
 	over     context.CancelCauseFunc
-	peers    Peers // nil: there are none
+	peers    Peers                       // nil: there are none
+	page     Page                        // nil: it can't show the job
+	here     atomic.Pointer[net.TCPAddr] // by which it reaches the launcher
 	dialler  *dialler
 	traces   traces
 	starts   sync.RWMutex // held by each start that is under way
@@ -117,7 +122,7 @@ type server struct {
 func Serve(ctx context.Context, c Config) error {
 	defer c.Agent.Close()
 	s := &server{
-		lease: c.Lease, peers: c.Peers, local: c.Agent, number: c.Number, instance: newInstance(), procs: make(map[key]*served), drains: make(map[uint64]chan struct{}),
+		lease: c.Lease, peers: c.Peers, page: c.Page, local: c.Agent, number: c.Number, instance: newInstance(), procs: make(map[key]*served), drains: make(map[uint64]chan struct{}),
 	}
 	s.traces.sweep = c.Sweep
 	defer s.traces.remove()
@@ -315,6 +320,9 @@ func (s *server) connect(ctx context.Context, d *dialler, c *connection) {
 	// heard that the agent ends.
 	defer func() { s.link.End(context.Cause(ctx)) }()
 	for {
+		if a, is := c.LocalAddr().(*net.TCPAddr); is {
+			s.here.Store(a)
+		}
 		err := s.link.Carry(c, c.reader)
 		slog.Debug("connection ended", "agent", s.number, "err", err)
 		switch {

@@ -74,6 +74,7 @@ const (
 	Stderr
 	Trace // what a process records
 	Part  // of a snapshot: its Incarnation is the number of a question
+	Shown // how the job is, of no process: see Show
 	channels
 )
 
@@ -85,8 +86,8 @@ type Stream struct {
 }
 
 func (s Stream) String() string {
-	name := [...]string{"control", "lifeline", "PMI", "stdin", "stdout", "stderr", "trace", "part"}[s.Channel]
-	if s.Channel == Control {
+	name := [...]string{"control", "lifeline", "PMI", "stdin", "stdout", "stderr", "trace", "part", "shown"}[s.Channel]
+	if s.Channel == Control || s.Channel == Shown {
 		return name
 	}
 	return fmt.Sprintf("%s of %v in incarnation %d", name, s.Proc, s.Incarnation)

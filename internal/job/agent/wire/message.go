@@ -48,6 +48,9 @@ const (
 	Open    Type = "open"
 	Charter Type = "charter"
 	Meet    Type = "meet"
+	// Show has the agent show the job to people, as Words say; Showing answers. From then on the
+	// stream Shown tells it how the job is. Both are for package status/serve.
+	Show Type = "show"
 )
 
 // From the agent.
@@ -72,6 +75,9 @@ const (
 	Stands  Type = "stands"
 	Adopted Type = "adopted"
 	Opened  Type = "opened" // Ports, or Text
+	// Showing tells where the job is shown, in Words, which are empty if nowhere; or Text says why
+	// it can't be shown.
+	Showing Type = "showing"
 	// Joined tells that the agent has its lease from the voters from now on.
 	Joined Type = "joined"
 )
@@ -130,7 +136,7 @@ type Message struct {
 	Status      uint32            `json:"status,omitempty"`
 	Standing    []Standing        `json:"standing,omitempty"`
 	Ports       *Ports            `json:"ports,omitempty"`
-	Words       []byte            `json:"words,omitempty"` // Charter, Meet
+	Words       []byte            `json:"words,omitempty"` // Charter, Meet, Show, Showing
 	Counters    *counters.Record  `json:"counters,omitempty"`
 	At          proto.Time        `json:"at,omitempty"` // by the agent's CLOCK_BOOTTIME
 }

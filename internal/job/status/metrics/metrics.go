@@ -58,8 +58,8 @@ func (e *exposition) collect(s *status.State) {
 	e.put(heals, float64(s.Totals.HealsFailed), "failed")
 	e.put(healSeconds, s.Totals.HealSeconds)
 	e.byHost(s)
-	for key, n := range s.Deaths {
-		e.put(deaths, float64(n), key.Host, key.Cause)
+	for _, d := range s.Deaths {
+		e.put(deaths, float64(d.Count), d.Host, d.Cause)
 	}
 	if !s.Counting {
 		return

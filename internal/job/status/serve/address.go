@@ -21,7 +21,8 @@ import (
 // Address is where a job is watched.
 type Address struct {
 	network, address string
-	secure           bool // TLS
+	secure           bool   // TLS
+	name             string // of the host; empty: what it calls itself
 }
 
 // ParseAddress reads an address: :PORT at loopback, HOST:PORT, or unix:PATH.
@@ -46,15 +47,16 @@ func ParseAddress(text string) (a Address, err error) {
 	return Address{network: "tcp", address: net.JoinHostPort(host, port), secure: host != "localhost" && (ip == nil || !ip.IsLoopback())}, nil
 }
 
-// listener listens at an address. Fingerprint is that of its certificate, empty without TLS.
+// listener listens at an address.
 type listener struct {
 	net.Listener
-	url         string // without the token; empty: a unix socket
-	fingerprint string
+	url         string       // without the token; empty: a unix socket
+	certificate *certificate // nil: none
 }
 
-// listen opens an address. A socket that nobody answers is replaced.
-func (a Address) listen() (*listener, error) {
+// listen opens an address. A socket that nobody answers is replaced. With TLS the certificate is
+// given, or made.
+func (a Address) listen(c *certificate) (*listener, error) {
 	if a.network == "unix" {
 		if conn, err := net.DialTimeout("unix", a.address, time.Second); err == nil {
 			conn.Close()
@@ -78,32 +80,56 @@ func (a Address) listen() (*listener, error) {
 	if !a.secure {
 		return &listener{Listener: l, url: "http://" + l.Addr().String() + "/"}, nil
 	}
-	certificate, print, err := selfSigned(a.address)
+	if c == nil {
+		if c, err = selfSigned(a.address); err != nil {
+			l.Close()
+			return nil, err
+		}
+	}
+	parsed, err := c.parse()
 	if err != nil {
 		l.Close()
 		return nil, err
 	}
 	host, _, _ := net.SplitHostPort(a.address)
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
-		if host, err = os.Hostname(); err != nil {
-			l.Close()
-			return nil, err
+		if host = a.name; host == "" {
+			if host, err = os.Hostname(); err != nil {
+				l.Close()
+				return nil, err
+			}
 		}
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	config := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2", "http/1.1"}}
-	return &listener{tls.NewListener(l, config), "https://" + net.JoinHostPort(host, port) + "/", print}, nil
+	config := &tls.Config{Certificates: []tls.Certificate{parsed}, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2", "http/1.1"}}
+	return &listener{tls.NewListener(l, config), "https://" + net.JoinHostPort(host, port) + "/", c}, nil
+}
+
+// certificate is what a job shows itself with beyond loopback: DER, and the secret key as PKCS #8.
+type certificate struct{ Certificate, Key []byte }
+
+// parse makes it what TLS wants.
+func (c *certificate) parse() (t tls.Certificate, err error) {
+	t.Certificate = [][]byte{c.Certificate}
+	t.PrivateKey, err = x509.ParsePKCS8PrivateKey(c.Key)
+	return t, err
+}
+
+// fingerprint is the SHA-256 of the certificate in hexadecimal.
+func (c *certificate) fingerprint() string {
+	sum := sha256.Sum256(c.Certificate)
+	return hex.EncodeToString(sum[:])
 }
 
 // selfSigned makes a certificate for an address that nobody signs.
-func selfSigned(address string) (c tls.Certificate, fingerprint string, err error) {
+func selfSigned(address string) (*certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return c, "", err
+		return nil, err
 	}
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
-		return c, "", err
+		return nil, err
 	}
 	now := time.Now()
 	template := &x509.Certificate{
@@ -121,8 +147,11 @@ func selfSigned(address string) (c tls.Certificate, fingerprint string, err erro
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
-		return c, "", err
+		return nil, err
 	}
-	sum := sha256.Sum256(der)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, hex.EncodeToString(sum[:]), nil
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, err
+	}
+	return &certificate{der, secret}, nil
 }

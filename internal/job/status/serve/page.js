@@ -80,12 +80,13 @@ function takeNews(n) {
       if (n.pids && n.pids[c.process]) s.pid = n.pids[c.process];
     }
   }
-  Object.assign(state, { at_s: n.at_s, hosts: n.hosts, view: n.view, members: n.members, survives: n.survives, totals: n.totals, over: n.over || null });
+  if (n.addresses) state.addresses = n.addresses;
+  Object.assign(state, { old: false, at_s: n.at_s, hosts: n.hosts, view: n.view, members: n.members, survives: n.survives, totals: n.totals, over: n.over || null });
   redraw();
 }
 
 function takeSample(x) {
-  Object.assign(state, { at_s: x.at_s, totals: x.totals, survives: x.survives, circle: x.circle || [], counting: true });
+  Object.assign(state, { old: false, at_s: x.at_s, totals: x.totals, survives: x.survives, circle: x.circle || [], counting: true });
   for (const [p, c] of Object.entries(x.counters)) if (state.processes[p]) state.processes[p].counters = c;
   if (x.rate) { state.rates.push(x.rate); if (state.rates.length > 900) state.rates.shift(); }
   redraw();
@@ -104,7 +105,7 @@ function draw() {
   slots = shown === null ? state.processes : slotsAt(shown);
   const style = getComputedStyle(document.documentElement);
   for (const s of STATES.concat('mark', 'paper')) colours[s] = style.getPropertyValue('--' + s).trim();
-  drawCards(); drawGrid(); drawDetail(); drawTimeline(); drawRates(); drawWaits(); drawHosts();
+  drawCards(); drawGrid(); drawDetail(); drawTimeline(); drawRates(); drawWaits(); drawHosts(); drawPages();
   document.body.dataset.frames = frames;
 }
 
@@ -127,9 +128,10 @@ function drawCards() {
     if (dt.textContent !== name) dt.textContent = name;
     if (dd.textContent !== String(value)) dd.textContent = value;
   });
-  const text = s.lost.length ? `lost: ${s.lost.slice(0, 20).map(r => 'rank ' + r).join(', ')}`
+  const text = state.old ? `the launcher isn't heard: so the job was at ${time(state.at_s)}. The page goes on with the next launcher, if there is one.` : s.lost.length ? `lost: ${s.lost.slice(0, 20).map(r => 'rank ' + r).join(', ')}`
     : state.over ? `${state.over.outcome}, exit code ${state.over.exit_code}${state.over.reason ? ': ' + state.over.reason : ''}` : '';
   if ($('danger').textContent !== text) $('danger').textContent = text;
+  document.body.classList.toggle('old', !!state.old);
   $('danger').className = state.over && !state.over.exit_code && !s.lost.length ? 'fine' : '';
 }
 
@@ -252,7 +254,7 @@ function drawDetail() {
   box.replaceChildren(make('table', {}, make('tbody', {}, ...rows.map(([a, b]) => make('tr', {}, make('th', { scope: 'row' }, a), make('td', {}, String(b)))))));
 }
 
-const LOUD = { death: 'dead', 'host lost': 'dead', 'rank lost': 'dead', healed: 'live', healing: 'healing', 'heal failed': 'failed', rollback: 'fenced', snapshot: 'donor', view: 'starting', end: 'mark' };
+const LOUD = { death: 'dead', 'host lost': 'dead', 'rank lost': 'dead', healed: 'live', healing: 'healing', 'heal failed': 'failed', rollback: 'fenced', launcher: 'mark', snapshot: 'donor', view: 'starting', end: 'mark' };
 const LOUDER = ['view', 'healing', 'healed', 'heal failed', 'death', 'host lost', 'rank lost']; // the last lie on top
 let eventsKey = '';
 
@@ -338,6 +340,16 @@ function drawHosts() {
     make('td', {}, h.state + (h.oversubscribed ? ', oversubscribed' : '')), make('td', {}, String(h.processes)), make('td', {}, String(h.cores)), make('td', {}, String(h.alone || 0)))));
 }
 
+let pagesKey = '';
+
+function drawPages() {
+  const all = live ? state.addresses || [] : [], key = JSON.stringify(all);
+  if (key === pagesKey) return;
+  pagesKey = key;
+  $('pages').replaceChildren(...(all.length < 2 ? [] : ['The page is on ', ...all.flatMap((a, i) => [i ? ', ' : '',
+    a.url.startsWith('http') ? make('a', { href: a.url + (token ? '?token=' + encodeURIComponent(token) : ''), 'data-host': a.host }, a.host) : `${a.host} (${a.url})`])]));
+}
+
 // ---- what the user does
 
 function select(p, focus) {
@@ -391,14 +403,14 @@ function say(text, off) {
 }
 
 const here = new URL('.', location.href).href, token = new URLSearchParams(location.search).get('token');
-let heard = 0, source = null, place = 0;
+const data = $('data').textContent.trim(), live = !data;
+let heard = 0, opened = false, source = null, place = 0;
 
 // places are where the job can be watched: here, and where others show it.
 function places() {
   const all = [here];
   for (const a of (state && state.addresses) || []) {
-    const base = new URL('.', a).href;
-    if (!all.includes(base)) all.push(base);
+    if (a.url.startsWith('http') && !all.includes(a.url)) all.push(a.url);
   }
   return all;
 }
@@ -407,13 +419,16 @@ function connect() {
   const base = places()[place % places().length];
   source = new EventSource(base + 'api/events' + (token ? '?token=' + encodeURIComponent(token) : ''));
   heard = Date.now();
+  opened = false;
   const on = (kind, take) => source.addEventListener(kind, e => {
     heard = Date.now();
-    say(state && state.over || kind === 'state' && JSON.parse(e.data).over ? 'over' : 'live' + (base === here ? '' : ', from ' + base));
+    opened = true;
     take(JSON.parse(e.data));
+    if (state && !state.over) say((state.old ? 'old: the launcher is not heard' : 'live') + (base === here ? '' : ', from ' + base), state.old);
     if (state && state.over) { source.close(); source = null; say('over: this is how it was'); }
   });
   on('state', take); on('news', n => state && takeNews(n)); on('sample', x => state && takeSample(x)); on('alive', () => {});
+  on('old', () => { if (state) { state.old = true; redraw(); } });
   source.onerror = () => lost();
 }
 
@@ -426,8 +441,7 @@ function lost() {
   setTimeout(connect, 1000);
 }
 
-setInterval(() => { if (source && Date.now() - heard > 12000) lost(); }, 2000);
+setInterval(() => { if (source && Date.now() - heard > (opened ? 12000 : 4000)) lost(); }, 1000); // a host without power refuses nothing
 
-const data = $('data').textContent.trim();
 if (data) { take(JSON.parse(data)); say(state.over ? 'a report: the job is over' : 'a report'); } else connect();
 })();

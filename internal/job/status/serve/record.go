@@ -23,7 +23,7 @@ func (h *Hub) Record(w io.Writer) (done <-chan struct{}) {
 		}
 		return a
 	}}))
-	return h.follow(func(events []status.Event) {
+	return h.sink(func(events []status.Event) {
 		for i := range events {
 			log.LogAttrs(context.Background(), level(&events[i]), events[i].Text, attributes(h.name, &events[i])...)
 		}
@@ -83,7 +83,7 @@ const (
 // JSON line each. Events that come together, as those of a lost host, are one call; one call
 // follows the other. tell is told if one fails. The channel is closed when the last has ended.
 func (h *Hub) Call(command string, tell func(text string)) (done <-chan struct{}) {
-	return h.follow(func(events []status.Event) {
+	return h.sink(func(events []status.Event) {
 		events = slices.DeleteFunc(slices.Clone(events), func(e status.Event) bool { return !slices.Contains(called, e.Kind) })
 		if len(events) == 0 {
 			return

@@ -153,7 +153,7 @@ func TestStream(t *testing.T) {
 // A reader that doesn't read is cut off, and the launcher never waits for it.
 func TestSlowReader(t *testing.T) {
 	h, o := observed("x")
-	r := h.subscribe()
+	r := h.subscribe(false)
 	for i := range 2 * readerRoom {
 		die(h, o, proto.Time(i)*1e9, 1, nil)
 	}

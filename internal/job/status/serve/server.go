@@ -30,6 +30,7 @@ const (
 type Server struct {
 	hub     *Hub
 	token   string // empty: none is asked for
+	address Address
 	http    http.Server
 	at      *listener
 	stopped chan struct{}
@@ -38,7 +39,11 @@ type Server struct {
 // Listen begins to show a job. An empty token is replaced by a random one; NoToken asks for none.
 // metrics answers /metrics; nil: nothing does.
 func Listen(h *Hub, a Address, token string, metrics http.Handler) (*Server, error) {
-	s := &Server{hub: h, token: token, stopped: make(chan struct{})}
+	return serveAt(h, a, token, nil, metrics)
+}
+
+func serveAt(h *Hub, a Address, token string, c *certificate, metrics http.Handler) (*Server, error) {
+	s := &Server{hub: h, token: token, address: a, stopped: make(chan struct{})}
 	if a.network == "unix" || token == NoToken {
 		s.token = ""
 	} else if token == "" {
@@ -50,7 +55,7 @@ func Listen(h *Hub, a Address, token string, metrics http.Handler) (*Server, err
 		return nil, errors.New("without a token anybody could watch: only loopback and unix sockets may do without")
 	}
 	var err error
-	if s.at, err = a.listen(); err != nil {
+	if s.at, err = a.listen(c); err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
@@ -88,7 +93,12 @@ func (s *Server) Address() string {
 }
 
 // Fingerprint is the SHA-256 of the certificate in hexadecimal, empty without TLS.
-func (s *Server) Fingerprint() string { return s.at.fingerprint }
+func (s *Server) Fingerprint() string {
+	if s.at.certificate == nil {
+		return ""
+	}
+	return s.at.certificate.fingerprint()
+}
 
 // Close stops. Streams end after what they have to say.
 func (s *Server) Close() {
@@ -158,7 +168,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
 	control := http.NewResponseController(w)
-	reader := s.hub.subscribe()
+	reader := s.hub.subscribe(false)
 	defer s.hub.leave(reader)
 	say := func(b []byte) bool {
 		control.SetWriteDeadline(time.Now().Add(writeLimit))
