@@ -7,6 +7,8 @@
 //	server.go   the HTTP of it: /, /api/state, /api/events, and /metrics if the command has that
 //	page.go     the page: three embedded files that become one; the same is the report as HTML
 //	record.go   events as JSON lines; the command of --on-event
+//	follow.go   one Hub tells another one, on another host
+//	elsewhere.go  how other hosts show the job
 //
 // # Invariants
 //
