@@ -20,7 +20,7 @@ import (
 func exported(t *testing.T) map[string][]string {
 	t.Helper()
 	s := status.State{Counting: true, Hosts: []status.Host{{Name: "a", State: status.HostRuns}}, Slots: []status.Slot{{State: status.Live, Counters: new(status.Counters)}},
-		Deaths: map[status.DeathKey]int{{Host: "a", Cause: "signal"}: 1}}
+		Deaths: []status.DeathCount{{Host: "a", Cause: "signal", Count: 1}}}
 	w := httptest.NewRecorder()
 	metrics.Handler(func() (status.State, bool) { return s, true }).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	text, err := io.ReadAll(w.Body)
