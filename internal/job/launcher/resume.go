@@ -41,8 +41,8 @@ type Resumption struct {
 }
 
 // Resume goes on with a job to its end. Of the Config, only Names, Rehome, Evacuate, AddHosts,
-// Stop, Screen, Keep, Part, Signals, Requests, Watch, Counted and the streams count. Like Run, it takes the
-// process's signals.
+// Stop, Screen, Keep, Part, Signals, Requests, Watch, Counted and the streams count. Like Run, it
+// takes the process's signals.
 func Resume(c Config, r Resumption) (*Report, error) {
 	p := &plan{Config: r.State.Job.config(c)}
 	p.Agents = nil

@@ -1,6 +1,9 @@
 package status
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Continue makes a Tracker that goes on where another one was, as its last reader has it: events
 // keep their numbers and times, and what was before can be looked at. The new launcher tells all
@@ -40,10 +43,8 @@ func (t *Tracker) unknown(all []Event) (news []Event) {
 		}
 		news = append(news, e)
 	}
-	for key := range t.known {
-		if k := key[0]; k != KindDeath && k != KindHealed && k != KindNotHeal && k != KindView && k != KindHostLost {
-			delete(t.known, key)
-		}
-	}
+	maps.DeleteFunc(t.known, func(key [2]string, _ int) bool {
+		return !slices.Contains([]string{KindDeath, KindHealed, KindNotHeal, KindView, KindHostLost}, key[0])
+	})
 	return news
 }

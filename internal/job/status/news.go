@@ -79,7 +79,7 @@ func (s *State) Hear(n *News) {
 // HearUpdate has a State follow from the one before.
 func (s *State) HearUpdate(x *Update) {
 	s.At, s.Totals, s.Survives, s.Circle, s.Counting = x.At, x.Totals, x.Survives, x.Circle, true
-	for p, c := range x.Counters {
+	for p, c := range x.Counters { //banyan:maporder each process has its own place
 		if p >= 0 && p < len(s.Slots) {
 			s.Slots[p].Counters = c
 		}

@@ -103,8 +103,8 @@ func TestHearingNonsense(t *testing.T) {
 	next.Observe(o.after(second, func([]Slot) {}))
 }
 
-// Another launcher's Tracker goes on: events keep their numbers, what was told isn't told again, what
-// is new is, and the times before can still be looked at.
+// Another launcher's Tracker goes on: events keep their numbers, what was told isn't told again,
+// what is new is, and the times before can still be looked at.
 func TestContinue(t *testing.T) {
 	tr, o := jobOf(2)
 	tr.Observe(o)

@@ -51,7 +51,8 @@ type DeathCount struct {
 	Count int    `json:"count"`
 }
 
-// Place is where a job can be watched: the URL of a page without its token, or unix:PATH, on a host.
+// Place is where a job can be watched: the URL of a page without its token, or unix:PATH, on a
+// host.
 type Place struct {
 	Host string `json:"host"`
 	URL  string `json:"url"`

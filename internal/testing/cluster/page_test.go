@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"banyan/internal/job/env"
 	"banyan/internal/job/status"
 )
 
@@ -33,7 +34,7 @@ func last(s status.State, kind string) *status.Event {
 // the next one leads, and when another host has lost its power. What happened before is still
 // there, events have the numbers that follow, and the file of --events goes on.
 func TestPageOutlivesItsLauncher(t *testing.T) {
-	t.Setenv("BANYAN_STATUS_TOKEN", "secret")
+	t.Setenv(env.StatusToken, "secret")
 	events := filepath.Join(shared.Root, "bin", "page.events")
 	defer os.Remove(events)
 	d := detach(t, "h0:2,h1:2,h2:2,h3:2", []string{"--status", "0.0.0.0:8700", "--events", events}, []string{"stdbuf", "-oL", "bin/heat", "128", "1e-30", "12000"})

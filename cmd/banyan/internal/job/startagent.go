@@ -16,8 +16,8 @@ import (
 	"banyan/internal/job/succession"
 )
 
-// StartAgentCommand returns banyan start-agent, which starters run on other hosts. newPage makes what
-// shows jobs.
+// StartAgentCommand returns banyan start-agent, which starters run on other hosts. newPage makes
+// what shows jobs.
 func StartAgentCommand(newPage func() Page) *cobra.Command {
 	return &cobra.Command{
 		Use:    "start-agent",

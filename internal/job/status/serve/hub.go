@@ -12,8 +12,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// Hub knows how a job is, and tells all that want to know: by its launcher (Begin, Observe, Sample),
-// or by another Hub (Follow). Its methods may be called from several goroutines.
+// Hub knows how a job is, and tells all that want to know: by its launcher (Begin, Observe,
+// Sample), or by another Hub (Follow). Its methods may be called from several goroutines.
 type Hub struct {
 	name string
 
