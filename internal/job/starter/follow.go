@@ -17,8 +17,8 @@ import (
 // Follow reads an order from in, and is the agent that it orders until that ends. It tells on out
 // what becomes of it, and of its branch. It changes the directory and the umask of this process.
 // Of the configuration, Charge, Sweep, Extend and Page count. sweep is told a directory that the
-// agent's parent is to remove if the agent dies. peers, if given, makes what joins the agent with others,
-// and what ends that.
+// agent's parent is to remove if the agent dies. peers, if given, makes what joins the agent with
+// others, and what ends that.
 func Follow(ctx context.Context, in io.Reader, out io.Writer, c remote.Config, sweep func(dir string), peers Peers) error {
 	s := &speaker{to: out}
 	if err := s.say(word{Kind: hello}); err != nil {

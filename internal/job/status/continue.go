@@ -1,9 +1,6 @@
 package status
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // Continue makes a Tracker that goes on where another one was, as its last reader has it: events
 // keep their numbers and times, and what was before can be looked at. The new launcher tells all
@@ -43,8 +40,10 @@ func (t *Tracker) unknown(all []Event) (news []Event) {
 		}
 		news = append(news, e)
 	}
-	maps.DeleteFunc(t.known, func(key [2]string, _ int) bool {
-		return !slices.Contains([]string{KindDeath, KindHealed, KindNotHeal, KindView, KindHostLost}, key[0])
-	})
+	for key := range t.known { //banyan:maporder each by itself
+		if !slices.Contains([]string{KindDeath, KindHealed, KindNotHeal, KindView, KindHostLost}, key[0]) {
+			delete(t.known, key)
+		}
+	}
 	return news
 }

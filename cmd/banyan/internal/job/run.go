@@ -50,9 +50,9 @@ Standard input goes to rank 0 (to all its replicas).
 
 With --status, a page shows the job while it runs: its processes on their hosts, deaths and heals
 on a timeline, how many more deaths it survives. The page's address, with the token that it asks
-for, is printed on stderr. Every other host of the job has the page, too. A report whose name ends in .html is that page, as one file. --events
-writes the same events as JSON lines, --on-event calls a command. banyan top shows a job in a
-terminal. docs/guide/status.md says more.
+for, is printed on stderr. Every other host of the job has the page, too. A report whose name
+ends in .html is that page, as one file. --events writes the same events as JSON lines, --on-event
+calls a command. banyan top shows a job in a terminal. docs/guide/status.md says more.
 
 A job ends with this command, unless it runs with --detach or --on-console-loss=continue: then
 banyan jobs lists it and banyan attach shows it, with all output that wasn't shown yet, whether
