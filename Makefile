@@ -15,9 +15,15 @@ raced := internal/runtime/handshake internal/runtime/seal internal/job/agent/dea
 concurrent := ./mpi/... ./internal/runtime/engine ./internal/runtime/lane ./internal/runtime/transport/... ./internal/job/agent \
 	./internal/job/launcher ./internal/groupnode ./group
 
+# Packages that take long and whose tests are nearly all the same under the race detector. Of these unit
+# runs what isn't: tests that are shorter there, and counts of allocations. internal/testing/house
+# compares the list with the tests.
+mostly_raced := mpi internal/job/launcher internal/runtime/transport/mesh
+unraced := ^TestHeal$$|^TestDonorDies$$|^TestUnhealed$$|^TestReplicasMaskDeaths$$|^TestSafepointAllocates$$|^TestNoFalseSuspicion$$|^TestEndsInHandshake$$|^TestKilledWhileAsleep$$|^TestConformance$$/.*/NoAllocation|^TestConformanceDozing$$/.*/NoAllocation|^TestConformanceSealed$$/NoAllocation
+
 # Packages that unit leaves out: lint runs the house rules; capi has no tests of its own, and capi/test
 # builds it as a library.
-elsewhere := -e banyan/internal/testing/house -e banyan/capi $(addprefix -e banyan/,$(raced))
+elsewhere := -e banyan/internal/testing/house -e banyan/capi $(addprefix -e banyan/,$(raced) $(mostly_raced))
 
 # What checks is compiled once, position-independent as the C library is, so that lint, the tests and
 # the library that they build share all packages; without what debuggers read, which takes an eighth
@@ -85,6 +91,7 @@ formats: tools ## what campaigns write as Parquet and jobs for Prometheus, read 
 unit: tools ## the tests, without lint and what the race detector runs
 	@# Explorations and simulations leave much garbage and keep little.
 	GOGC=400 go test -vet=off $$(go list ./... | grep -vx $(elsewhere))
+	GOGC=400 go test -vet=off -run '$(unraced)' $(addprefix ./,$(mostly_raced))
 
 lint: tools ## vet and staticcheck in one (internal/testing/lint), and the house rules (imports, purity, shape, words: internal/testing/house)
 	GOGC=800 go tool lint ./... # a third less time, for a gigabyte more memory

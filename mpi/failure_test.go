@@ -194,7 +194,11 @@ func iterate(n, rounds int) []int {
 
 // A replica may die anywhere: the rank goes on.
 func TestReplicasMaskDeaths(t *testing.T) {
-	for seed := range uint64(20) {
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 6
+	}
+	for seed := range seeds {
 		const n, replicas, rounds = 3, 2, 200
 		expect := iterate(n, rounds)
 		rng := rand.New(rand.NewPCG(seed, 1))
