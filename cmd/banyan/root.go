@@ -23,6 +23,6 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(job.RunCommand(watch.Begin), job.JobsCommand(), job.AttachCommand(), job.HostsCommand(), job.TopCommand(), job.LaunchCommand(watch.Begin), job.LeadCommand(watch.Begin), job.AgentCommand(watch.NewPage), job.StartAgentCommand(watch.NewPage), job.CheckCommand(), sim.Command(), plan.Command(), trace.Command(), bench.Command(), reproduce.Command())
+	root.AddCommand(job.RunCommand(watch.Begin), job.JobsCommand(), job.AttachCommand(), job.HostsCommand(), job.TopCommand(), job.LaunchCommand(watch.Begin), job.LeadCommand(watch.Begin), job.AgentCommand(watch.NewPage), job.StartAgentCommand(watch.NewPage), job.CheckCommand(), job.DoctorCommand(), sim.Command(), plan.Command(), trace.Command(), bench.Command(), reproduce.Command())
 	return root
 }

@@ -117,7 +117,7 @@ var dependencies = []dependency{
 var pure = []string{
 	"internal/proto", "internal/topology", "internal/layout", "internal/varint", "internal/splitmix", "internal/queue", "internal/channel", "internal/proto/*",
 	"internal/runtime/process", "internal/runtime/state", "internal/mpi/softfloat", "internal/job/placement",
-	"internal/job/agent/lease", "internal/job/starter/tree", "internal/job/status", "internal/study/oneworld", "internal/study/protocol/*", "internal/study/planning/*", "internal/study/ratio",
+	"internal/job/agent/lease", "internal/job/starter/tree", "internal/job/status", "internal/job/doctor", "internal/study/oneworld", "internal/study/protocol/*", "internal/study/planning/*", "internal/study/ratio",
 }
 
 // pureImports are the packages of the standard library that pure packages may
