@@ -8,8 +8,8 @@
 //
 // # Invariants
 //
-//   - A Problem keeps jobs from running, or from running there; a Warning makes them slower, smaller
-//     or less safe. Each says what to do.
+//   - A Problem keeps jobs from running, or from running there; a Warning makes them slower,
+//     smaller or less safe. Each says what to do.
 //   - What couldn't be found out is no problem by itself: a zero Fact says nothing.
 //
 // # Limits

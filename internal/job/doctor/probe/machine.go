@@ -3,8 +3,8 @@
 //
 // # Invariants
 //
-//   - Every wait is bounded. Nothing is left behind: files, processes and sockets that are tried are
-//     removed at once.
+//   - Every wait is bounded. Nothing is left behind: files, processes and sockets that are tried
+//     are removed at once.
 //   - What can't be found out is left zero, and isn't judged.
 //
 // # Limits
