@@ -22,7 +22,7 @@ var laneOff = env.Entry(env.Lane, env.LaneOff)
 
 // lanes is how many random programs of each kind TestLane runs, and how many ranks TestLaneKill
 // kills: make soak says more.
-var lanes = flag.Int("lanes", 6, "random programs with the lane open and closed")
+var lanes = flag.Int("lanes", 3, "random programs with the lane open and closed")
 
 // Random programs do the same with the lane and without it: their output has a sum over all that
 // they received.
@@ -55,9 +55,12 @@ func sorted(text string) string {
 // Receives that C notes do the same as those that Go posts at once, in all that a program can do
 // with their requests.
 func TestLaneNotes(t *testing.T) {
-	program := compile(t, "notes")
+	program, rounds := compile(t, "notes"), "6"
+	if explore.Long() {
+		rounds = "20"
+	}
 	for _, lane := range []string{env.Entry(env.Lane, ""), laneOff} {
-		run(t, "/usr/bin/env", lane, tool("banyan"), "run", "-n", "2", program, filepath.Join(t.TempDir(), "sent")).fine(t)
+		run(t, "/usr/bin/env", lane, tool("banyan"), "run", "-n", "2", program, filepath.Join(t.TempDir(), "sent"), rounds).fine(t)
 	}
 }
 
@@ -65,7 +68,7 @@ func TestLaneNotes(t *testing.T) {
 // died, whole and in order, and then an error, with the lane as without it.
 func TestLaneKill(t *testing.T) {
 	program := compile(t, "lane")
-	for seed := range min(max(*lanes/2, 1), 1000) {
+	for seed := range min(max(*lanes, 1), 1000) {
 		for _, lane := range []string{env.Entry(env.Lane, ""), laneOff} {
 			o := run(t, "/usr/bin/env", lane, tool("banyan"), "run", "-n", "3", program, "kill", fmt.Sprint(seed))
 			o.noTrace(t)

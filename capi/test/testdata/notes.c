@@ -1,9 +1,10 @@
-// notes FILE: what is special about receives that C notes (two ranks): all ways in which a request
-// is used beside the plain wait, with handles that are copied, stale, mixed with others or too
-// many.
+// notes FILE ROUNDS: what is special about receives that C notes (two ranks): all ways in which a
+// request is used beside the plain wait, with handles that are copied, stale, mixed with others or
+// too many.
 #include <mpi.h>
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -324,7 +325,7 @@ int main(int argc, char **argv)
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	void (*all[])(void) = {freed_communicator, many, lasting, truncated, handles, mixed, cancelled, several};
-	for (int round = 0; round < 20; round++)
+	for (int round = 0; round < atoi(argv[2]); round++)
 		for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 			all[i]();
 			if (round % 2)
