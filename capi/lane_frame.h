@@ -42,12 +42,26 @@ static inline bool idle(const struct lane_memory *m)
 }
 _Static_assert(sizeof(struct lane_counts) == sizeof(uint64_t), "idle reads both counts");
 
+// Each look at a record takes its line away from the writer, which needs it back to write the record.
+// So there is a pause between two looks. A program that has many receives under way wants many
+// messages rather than the next one soon: the pause is longer, so that the writer gets ahead and is
+// left alone.
+enum {
+	MANY = 8,  // receives under way
+	LONG = 8,  // pauses between two looks then
+	LOOK = 10, // looks without a pause that one with a pause counts for
+};
+
 // await waits a little for a record, and returns its word, 0 if there is none.
 static inline uint64_t await(const struct lane_memory *m, const void *record, int32_t spins)
 {
 	uint64_t word = __atomic_load_n((const uint64_t *)record, __ATOMIC_ACQUIRE);
-	for (; word == 0 && spins > 0 && LOAD(&m->word) == LANE_HELD && !closed(m); spins--)
+	int32_t pauses = m->waiting >= MANY ? LONG : 1;
+	for (; word == 0 && spins > 0 && LOAD(&m->word) == LANE_HELD && !closed(m); spins -= LOOK * pauses) {
+		for (int32_t i = 0; i < pauses; i++)
+			pause_briefly();
 		word = __atomic_load_n((const uint64_t *)record, __ATOMIC_ACQUIRE);
+	}
 	return word;
 }
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define LANE_AHEAD 512
 #define LANE_ALLGATHER 5
 #define LANE_ALLREDUCE 4
 #define LANE_ALLTOALL 6

@@ -77,8 +77,11 @@ static inline void publish(struct lane_writer *w, uint64_t word, uint64_t next)
 	}
 	__atomic_store_n((uint64_t *)record, word, __ATOMIC_SEQ_CST);
 	w->tail = next;
-	while (w->clear < next + LANE_WINDOW)
-		zero(w);
+	if (w->clear < next + LANE_WINDOW) { // several at a time: the reader has had these lines, and they come back together
+		uint64_t upto = next + LANE_AHEAD < w->limit ? next + LANE_AHEAD : w->limit;
+		while (w->clear < upto)
+			zero(w);
+	}
 }
 
 // tell gives the room that was read back to the writer, if it is much, or if the writer waits and

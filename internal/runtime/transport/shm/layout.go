@@ -16,6 +16,7 @@ func Layout() (structures []reflect.Type, constants map[string]uint64) {
 		}, map[string]uint64{
 			"LINE":       lineSize,
 			"WINDOW":     window,
+			"AHEAD":      ahead,
 			"SHORT":      formShort,
 			"SHORT_SIZE": shortSize,
 			"EAGER":      uint64(wire.KindEager),

@@ -8,8 +8,11 @@ import (
 )
 
 const (
-	// window is how many bytes beyond a record have their words zeroed in advance.
+	// window is how many bytes beyond a record have their words zeroed in advance, at least.
 	window = 4 * lineSize
+	// ahead is how many have when there is room. The lines were the reader's, and it takes the
+	// writer's core as long to get one back as to get several together.
+	ahead = 2 * window
 	// chunkSize is the most bytes that a stream record carries: the reader copies one record
 	// while the writer fills the next.
 	chunkSize = 8 << 10
@@ -52,9 +55,11 @@ func (w *Writer) publish(word, bytes uint64) {
 	}
 	w.word(w.tail).Store(word)
 	w.tail = next
-	for w.clear < next+window {
+	if w.clear >= next+window {
+		return
+	}
+	for upto := min(next+ahead, w.limit); w.clear < upto; w.clear += lineSize {
 		w.zero(w.clear)
-		w.clear += lineSize
 	}
 }
 
