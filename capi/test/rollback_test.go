@@ -23,7 +23,7 @@ func TestRollsBack(t *testing.T) {
 		calm, args    []string // of the undisturbed run, and of the others
 		flags         []string
 	}{
-		{"heat", heat, []string{"100", "1e-7"}, []string{"100", "1e-7"}, nil},
+		{"heat", heat, []string{"125", "1e-7"}, []string{"125", "1e-7"}, nil},
 		{"whole", whole, []string{"2000", "0"}, []string{"2000", "300"}, nil},
 		{"tcp", whole, []string{"1000", "0"}, []string{"1000", "300"}, []string{"--transport", "tcp"}},
 		{"fortran", fortran, []string{"1500", "0"}, []string{"1500", "500"}, nil},
