@@ -1,4 +1,4 @@
-// Package trace is banyan trace: timelines of traces.
+// Package trace is banyan trace: timelines and summaries of traces.
 package trace
 
 import (
@@ -13,16 +13,21 @@ import (
 
 	"banyan/cmd/banyan/internal/cli"
 	"banyan/internal/proto"
+	"banyan/internal/study/table"
+	"banyan/internal/trace/chrome"
+	"banyan/internal/trace/lateness"
 	"banyan/internal/trace/timeline"
 )
 
 // Command returns the command.
 func Command() *cobra.Command {
-	var svg, from, to string
+	var svg, chromeFile, from, to string
 	var part timeline.Part
+	var summary bool
+	var format table.Format
 	cmd := &cobra.Command{
 		Use:   "trace FILE",
-		Short: "Draw the timeline of a trace",
+		Short: "Draw the timeline of a trace, or say who was late",
 		Long: `Draws a trace, as "banyan run --trace FILE" and "banyan sim broadcast --trace FILE" write
 it, as a timeline in LogP's manner: a row for each process, time across, a bar above the row's line for
 each send, one below it for each receive, and lines for the flights between. A
@@ -37,6 +42,15 @@ processes can be read without zooming.
 Draw a part of a longer run: --from and --to are times as the picture of the whole shows
 them, in steps, or as in 1.5ms; --kind takes kinds of messages, as the trace names them.
 
+With --chrome the trace is written for Perfetto (ui.perfetto.dev) or chrome://tracing, whole, with
+messages as flows between processes. Times are microseconds there; a step is one.
+
+With --summary, processes are listed by what they may have cost others, in the trace's unit:
+late_sending is for how long others were quiet before it sent them something (they may have
+computed, so that is a bound), and delayed the one that was quiet longest; late_receiving is for how
+long messages to it were under way or on offer beyond the quickest, and waited the sender that
+waited longest.
+
 FILE and OUT may be "-", the standard input and output.`,
 		Example: `  # figure 5 of the corrected-trees paper: a Lamé tree
   banyan sim broadcast --procs 9 --tree lame --k 3 --latency 1 --overhead 1 --correction none --trace lame.jsonl
@@ -48,11 +62,30 @@ FILE and OUT may be "-", the standard input and output.`,
 
   # the broadcasts of a real run, from 10 to 12 ms after its first message
   banyan run -n 8 --trace real.jsonl ./program
-  banyan trace real.jsonl --from 10ms --to 12ms --kind tree,correction --svg real.svg`,
+  banyan trace real.jsonl --from 10ms --to 12ms --kind tree,correction --svg real.svg
+
+  # the whole run in Perfetto, and who was late
+  banyan trace real.jsonl --chrome real.json
+  banyan trace real.jsonl --summary --format csv`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if svg == "" {
-				return errors.New("--svg: name a file for the picture")
+			wanted := 0
+			for _, is := range []bool{svg != "", chromeFile != "", summary} {
+				if is {
+					wanted++
+				}
+			}
+			if wanted != 1 {
+				return errors.New("want one of --svg OUT, --chrome OUT and --summary")
+			}
+			if svg == "" && (from != "" || to != "" || len(part.Kinds) > 0) {
+				return errors.New("--from, --to and --kind are for --svg")
+			}
+			if chromeFile != "" {
+				return convert(cmd.InOrStdin(), cmd.OutOrStdout(), args[0], chromeFile)
+			}
+			if summary {
+				return summarise(cmd.InOrStdin(), cmd.OutOrStdout(), args[0], format)
 			}
 			var err error
 			if part.From, err = traceTime(from); err != nil {
@@ -70,6 +103,9 @@ FILE and OUT may be "-", the standard input and output.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&svg, "svg", "", "write the picture to `OUT`")
+	flags.StringVar(&chromeFile, "chrome", "", "write the trace to `OUT` for Perfetto or chrome://tracing")
+	flags.BoolVar(&summary, "summary", false, "list processes by what they may have cost others")
+	cli.FormatFlag(flags, &format)
 	flags.StringVar(&from, "from", "", "draw the part after a `TIME`")
 	flags.StringVar(&to, "to", "", "draw the part before a `TIME`")
 	flags.StringSliceVar(&part.Kinds, "kind", nil, "draw messages of these kinds only")
@@ -93,20 +129,91 @@ func traceTime(text string) (proto.Time, error) {
 	return proto.Time(n), nil
 }
 
+// open opens a trace, which mustn't be what the flag is to write; empty: nothing is written.
+func open(stdin io.Reader, in, flag, out string) (io.ReadCloser, error) {
+	if in == "-" {
+		return io.NopCloser(stdin), nil
+	}
+	file, err := os.Open(in)
+	if err != nil {
+		return nil, err
+	}
+	if out != "" && same(file, out) {
+		file.Close()
+		return nil, fmt.Errorf("%s: %s is the trace itself", flag, out)
+	}
+	return file, nil
+}
+
+// convert writes a trace for viewers. A bad trace leaves no file.
+func convert(stdin io.Reader, stdout io.Writer, in, out string) error {
+	from, err := open(stdin, in, "--chrome", out)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	var bad error
+	write := func(w io.Writer) error {
+		bad = chrome.Write(w, from)
+		return bad
+	}
+	if out == "-" {
+		err = write(stdout)
+	} else if err = cli.WriteFile(out, write); bad != nil {
+		os.Remove(out)
+	}
+	switch {
+	case bad != nil:
+		return fmt.Errorf("%s: %w", in, bad)
+	case err != nil:
+		return fmt.Errorf("--chrome: %w", err)
+	}
+	return nil
+}
+
+// summarise lists the processes of a trace, those that cost most first.
+func summarise(stdin io.Reader, stdout io.Writer, in string, format table.Format) error {
+	from, err := open(stdin, in, "", "")
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	s, err := lateness.Read(from)
+	if err != nil {
+		return fmt.Errorf("%s: %w", in, err)
+	}
+	peer := func(p proto.Proc) any {
+		if p == proto.NoProc {
+			return nil
+		}
+		return int(p)
+	}
+	unit := "_" + s.Header.Unit
+	if s.Header.Unit != "ns" {
+		unit = "_steps"
+	}
+	err = table.Write(stdout, format, []table.Column[lateness.Process]{
+		table.Col("process", func(p *lateness.Process) any { return int(p.Proc) }),
+		table.Col("sent", func(p *lateness.Process) any { return p.Sent }),
+		table.Col("received", func(p *lateness.Process) any { return p.Received }),
+		table.Col("late_sending"+unit, func(p *lateness.Process) any { return int64(p.LateSending) }),
+		table.Col("delayed", func(p *lateness.Process) any { return peer(p.Delayed) }),
+		table.Col("late_receiving"+unit, func(p *lateness.Process) any { return int64(p.LateReceiving) }),
+		table.Col("waited", func(p *lateness.Process) any { return peer(p.Waited) }),
+	}, s.Processes)
+	if err != nil {
+		return cli.Failed(err)
+	}
+	return nil
+}
+
 // drawTrace reads all before it writes anything: a bad trace leaves no file.
 func drawTrace(stdin io.Reader, stdout io.Writer, in, out string, part timeline.Part) error {
-	from := stdin
-	if in != "-" {
-		file, err := os.Open(in)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		if same(file, out) {
-			return fmt.Errorf("--svg: %s is the trace itself", out)
-		}
-		from = file
+	from, err := open(stdin, in, "--svg", out)
+	if err != nil {
+		return err
 	}
+	defer from.Close()
 	t, err := timeline.Read(from, part)
 	if err != nil {
 		return fmt.Errorf("%s: %w", in, err)
