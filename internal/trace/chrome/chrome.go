@@ -3,8 +3,8 @@
 //
 // Each process of the job is a process there. A send and a receive are slices (ph "X"), a message
 // is a flow (ph "s" and "f") from the one to the other, and a death or a process that a broadcast
-// has reached is an instant (ph "i"). The category of a slice is the purpose of its message, so that
-// heartbeats can be hidden.
+// has reached is an instant (ph "i"). The category of a slice is the purpose of its message, so
+// that heartbeats can be hidden.
 //
 // # Invariants
 //

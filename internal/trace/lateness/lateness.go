@@ -1,12 +1,12 @@
-// Package lateness says which processes of a trace made others wait: which sent late, which received
-// late, and what that cost.
+// Package lateness says which processes of a trace made others wait: which sent late, which
+// received late, and what that cost.
 //
 // A trace has the frames between processes, not what their programs computed. So a wait can't be
 // seen, only bounded:
 //
 //   - A message's sender may be late if the receiver had sent and received nothing of the program
-//     for a while before the message was sent. That while is charged to the sender. The receiver may
-//     have computed then, so it is an upper bound.
+//     for a while before the message was sent. That while is charged to the sender. The receiver
+//     may have computed then, so it is an upper bound.
 //   - A message's receiver is late if the message was under way for longer than the quickest one
 //     between the two. The excess is charged to the receiver: it didn't look, or wasn't given a
 //     core, or the network was slow. Of large messages the receiver's answer to the offer ("pull")
