@@ -167,7 +167,7 @@ func (r *reader) event(e trace.Event) error {
 	if !ok {
 		return nil
 	}
-	began := min(sent.At, e.Time) // clocks may disagree
+	began := min(sent.At, e.Time)                                                    // clocks may disagree
 	if last != proto.Never && began > last && e.Kind != "data" && e.Kind != "pull" { // these answer at once
 		r.sending[between] += began - last
 	}
