@@ -7,7 +7,10 @@
 // map's order is never seen.
 package channel
 
-import "banyan/internal/proto"
+import (
+	"banyan/internal/prefetch"
+	"banyan/internal/proto"
+)
 
 // Table holds a C for each channel. The zero Table is good for nothing: see New.
 type Table[C any] struct {
@@ -58,3 +61,12 @@ func (t *Table[C]) Add(context uint64, peer proto.Rank, c *C) *C {
 
 // All are all channels, in the order in which they were added.
 func (t *Table[C]) All() []*C { return t.all }
+
+// First are the first channels, at most so many.
+func (t *Table[C]) First(most int) []*C { return t.all[:min(len(t.all), most)] }
+
+// Fetch asks for what the look-up of the first ranks' channels needs, and First (package prefetch).
+func (t *Table[C]) Fetch(most int) {
+	prefetch.Slice(t.recent[:min(len(t.recent), most)])
+	prefetch.Slice(t.First(most))
+}

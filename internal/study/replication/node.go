@@ -3,6 +3,7 @@ package replication
 import (
 	"math"
 
+	"banyan/internal/prefetch"
 	"banyan/internal/proto"
 	"banyan/internal/proto/causal"
 	"banyan/internal/proto/match"
@@ -51,8 +52,7 @@ type node struct {
 	pauses       []pause
 	heal         *healing // nil unless the dead are replaced
 
-	tally   tally
-	touched uint64 // by touch; it means nothing
+	tally tally
 }
 
 // phase says what a node's program does.
@@ -74,9 +74,6 @@ var _ loggp.Node[body] = (*node)(nil)
 // Act implements loggp.Node.
 func (n *node) Act(p *port, end proto.Time) (wake proto.Time) {
 	n.port = p
-	if n.job.layout.Procs() >= crowd {
-		n.touch()
-	}
 	for n.phase != dead || n.raised(end) {
 		wake = n.act(end)
 		if n.phase != dead && (n.dies < end || n.now >= n.dies) {
@@ -90,22 +87,25 @@ func (n *node) Act(p *port, end proto.Time) (wake proto.Time) {
 	return min(p.Next(), p.NextUrgent())
 }
 
-// crowd is so many processes that a core's own cache doesn't hold them.
-const crowd = 256
-
-// touch has the processor fetch what this node needs from memory all at once. Of many nodes none is
-// in a cache when it acts.
-func (n *node) touch() {
-	t := &n.tally
-	sum := uint64(n.now) + uint64(n.underway) + uint64(n.pace.Due) + uint64(len(n.arrivals)+len(n.early)) + uint64(t.messages+t.records) + t.retained
-	sum += n.machine.Touch() + n.queues.Touch() + n.port.Touch()
-	for i := 0; i < len(n.ops) && i < 16; i += 2 { // two in a cache line
-		sum += uint64(n.ops[i].Kind)
+// Fetch implements loggp.Fetcher.
+func (n *node) Fetch(stage int) {
+	if stage == 0 {
+		prefetch.Value(n)
+		return
 	}
-	for _, m := range n.spare[max(0, len(n.spare)-8):] {
-		sum += m.Seq
+	n.machine.Fetch(stage - 1)
+	switch stage {
+	case 1:
+		prefetch.Slice(n.ops)
+		prefetch.Slice(n.out[:cap(n.out)])
+		prefetch.Slice(n.spare)
+		n.queues.Fetch(0)
+	case 2:
+		n.queues.Fetch(1)
+		for _, m := range n.spare[max(0, len(n.spare)-4):] {
+			prefetch.Value(m)
+		}
 	}
-	n.touched = sum
 }
 
 // act does what there is to do before a time, and says when it goes on. What it does with an event

@@ -15,13 +15,24 @@ type Node[B Body] interface {
 	Act(p *Port[B], end proto.Time) (wake proto.Time)
 }
 
+// Fetcher is a Node that has its memory fetched before it acts. Of many nodes none is in a cache.
+type Fetcher interface {
+	// Fetch asks for memory (package prefetch) and changes nothing. It is called before Act with
+	// stage 0, and then with 1 … FetchStages-1, when what the stage before asked for has come: so a
+	// stage may follow pointers which the one before fetched. Other nodes act in between.
+	Fetch(stage int)
+}
+
+// FetchStages is how many stages there are.
+const FetchStages = 5
+
 // Network connects nodes, which it drives.
 type Network[B Body] struct {
-	model   Model
-	nodes   []Node[B]
-	ports   []Port[B]
-	windows []int64 // by node: in which it acts next; none: noWindow
-	workers []*worker[B]
+	model    Model
+	nodes    []Node[B]
+	fetchers []Fetcher // by node; nil if there are few, or they don't fetch
+	ports    []Port[B]
+	workers  []*worker[B]
 	window  int64 // the present one
 	turn    int   // windows so far
 }
@@ -32,6 +43,7 @@ type worker[B Body] struct {
 	number     int
 	first, end int32
 	agenda     agenda
+	own        []Frame[B] // for this worker's nodes: not in their ports yet
 	// out are the frames for other workers, by worker: those of the present window, which it
 	// fills, and those of the one before, which the others take. They change places every turn.
 	out      [2][]outbox[B]
@@ -46,10 +58,29 @@ type outbox[B Body] struct{ frames []Frame[B] }
 // long as some nodes act.
 const alone = 64
 
+// crowd is so many nodes that a core's own cache doesn't hold them.
+const crowd = 256
+
+// fetchersOf are the nodes as Fetchers, or nil if not all of them are.
+func fetchersOf[B Body](nodes []Node[B]) []Fetcher {
+	list := make([]Fetcher, len(nodes))
+	for i, n := range nodes {
+		f, ok := n.(Fetcher)
+		if !ok {
+			return nil
+		}
+		list[i] = f
+	}
+	return list
+}
+
 // New connects nodes, numbered as their processes. Each of them acts first at time 0. workers is
 // how many cores are used.
 func New[B Body](model Model, nodes []Node[B], workers int) *Network[B] {
-	n := &Network[B]{model: model, nodes: nodes, ports: make([]Port[B], len(nodes)), windows: make([]int64, len(nodes)), window: -1}
+	n := &Network[B]{model: model, nodes: nodes, ports: make([]Port[B], len(nodes)), window: -1}
+	if len(nodes) >= crowd {
+		n.fetchers = fetchersOf(nodes)
+	}
 	workers = max(1, min(workers, len(nodes)/alone))
 	for i := range workers {
 		w := &worker[B]{
@@ -136,81 +167,6 @@ func (n *Network[B]) frames() (sum int64) {
 		sum += w.frames
 	}
 	return sum
-}
-
-func (w *worker[B]) windowOf(node int32) int64 { return w.network.windows[node] }
-
-// act takes what the other workers have sent to this one's nodes in the window before, and has the
-// nodes act that are due in the present one.
-func (w *worker[B]) act() {
-	n := w.network
-	w.earliest = proto.Never
-	list := w.agenda.enter(n.window, w.windowOf)
-	for _, other := range n.workers {
-		out := &other.out[(n.turn+1)&1][w.number]
-		for i := range out.frames {
-			f := &out.frames[i]
-			if w.insert(f, n.window) == n.window {
-				list = append(list, int32(f.To))
-			}
-		}
-		out.frames = out.frames[:0]
-	}
-	end := proto.Time(n.window+1) * n.model.Latency
-	for _, node := range list {
-		if n.windows[node] != n.window {
-			continue // put off, or it has acted
-		}
-		n.windows[node] = noWindow
-		switch wake := n.nodes[node].Act(&n.ports[node], end); {
-		case wake == proto.Never:
-		case wake < end:
-			panic("loggp: a node that leaves undone what it had time for")
-		default:
-			w.call(node, int64(wake/n.model.Latency))
-		}
-	}
-	w.agenda.done(list)
-}
-
-// call has a node act in a window, unless it does so before.
-func (w *worker[B]) call(node int32, window int64) {
-	if next := &w.network.windows[node]; window < *next {
-		*next = window
-		w.agenda.file(node, window)
-	}
-}
-
-// send brings a frame to the receiver's worker.
-func (w *worker[B]) send(f *Frame[B]) {
-	w.frames++
-	if f.At < proto.Time(w.network.window+1)*w.network.model.Latency {
-		panic("loggp: a node acts in the past, or a frame is posted for too soon")
-	}
-	if int32(f.To) >= w.first && int32(f.To) < w.end {
-		w.insert(f, w.network.window+1)
-		return
-	}
-	to := w.network.workerOf(int32(f.To))
-	out := &w.out[w.network.turn&1][to]
-	out.frames = append(out.frames, *f)
-	w.earliest = min(w.earliest, f.At)
-}
-
-// insert brings a frame to its receiver's port, has that act when the frame is there, if it cares,
-// and returns the window of that, from the first on that it may still act in.
-func (w *worker[B]) insert(f *Frame[B], first int64) (window int64) {
-	wakes, at := w.network.ports[f.To].insert(f)
-	if !wakes {
-		return noWindow
-	}
-	window = max(first, int64(at/w.network.model.Latency))
-	if window == w.network.window { // just entered: the caller appends the node to its list
-		w.network.windows[f.To] = window
-		return window
-	}
-	w.call(int32(f.To), window)
-	return window
 }
 
 // workerOf is the number of the worker of a node.

@@ -3,6 +3,7 @@ package loggp
 import (
 	"math"
 
+	"banyan/internal/prefetch"
 	"banyan/internal/proto"
 )
 
@@ -49,6 +50,7 @@ func (f *Frame[B]) before(g *Frame[B], m *Model) bool {
 type Port[B Body] struct {
 	self   proto.Proc
 	owner  *worker[B]
+	window int64      // in which the node acts next; none: noWindow
 	ignore proto.Time // no frame that isn't urgent wakes the node before it
 	// awaited and awaitedBytes are how many patient frames, or of how many bytes, wake the node;
 	// prompt, patient and bytes are what waits.
@@ -113,15 +115,6 @@ func (p *Port[B]) Take() *Frame[B] {
 		p.free = at - m.Stretch(f.Size) + m.Occupied(f.Size)
 	}
 	return f
-}
-
-// Touch reads the frames that the node takes next and changes nothing, as Touch of package replica.
-func (p *Port[B]) Touch() (sum uint64) {
-	waiting := p.inbox.frames[p.inbox.head:]
-	for i := range min(len(waiting), 8) {
-		sum += uint64(waiting[i].At)
-	}
-	return sum
 }
 
 // NextUrgent and TakeUrgent are Next and Take for urgent frames.
@@ -229,6 +222,19 @@ func (b *inbox[B]) take() *Frame[B] {
 		b.frames, b.head = b.frames[:0], 0
 	}
 	return f
+}
+
+// fetch asks for the port's memory, before it takes in a frame or its node acts.
+func (p *Port[B]) fetch() { prefetch.Value(p) }
+
+// fetch asks for the frames that wait, when the port's memory is there.
+func (b *inbox[B]) fetch() { prefetch.Slice(b.frames[b.head:]) }
+
+// fetchRoom asks for the memory of the next frame, and of the one before it.
+func (b *inbox[B]) fetchRoom() {
+	if k := len(b.frames); k < cap(b.frames) {
+		prefetch.Slice(b.frames[max(0, k-1) : k+1])
+	}
 }
 
 // insert puts a frame where it belongs: mostly the end.
