@@ -17,6 +17,11 @@ func Value[T any](p *T) {
 	lines(unsafe.Pointer(p), (unsafe.Sizeof(*p)+LineSize-1)/LineSize)
 }
 
+// Until asks for the lines of *p before one of its fields.
+func Until[T, F any](p *T, field *F) {
+	lines(unsafe.Pointer(p), (uintptr(unsafe.Pointer(field))-uintptr(unsafe.Pointer(p))+LineSize-1)/LineSize)
+}
+
 // First asks for the line in which *p begins. A nil p is allowed.
 func First[T any](p *T) { lines(unsafe.Pointer(p), 1) }
 

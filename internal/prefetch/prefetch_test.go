@@ -11,6 +11,8 @@ func TestHarmless(t *testing.T) {
 	}
 	Value(&w)
 	First(&w)
+	Until(&w, &w.words[20])
+	Until(&w, &w.words)
 	Slice(w.words[3:])
 	Slice(w.words[:0])
 	Slice([]wide(nil))

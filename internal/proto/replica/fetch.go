@@ -12,7 +12,7 @@ const fetched = 16
 func (m *Machine) Fetch(stage int) {
 	switch stage {
 	case 0:
-		prefetch.Value(m)
+		prefetch.Until(m, &m.skew.reported)
 	case 1:
 		prefetch.Slice(m.slots[:min(len(m.slots), fetched)])
 		prefetch.Slice(m.peers[:min(len(m.peers), fetched)])

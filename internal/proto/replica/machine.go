@@ -37,14 +37,14 @@ type Machine struct {
 	// sends to: its own, and those it substitutes. An index goes only when
 	// its slot is refilled (see heal.go).
 	covers replicas
-	// kept are, by replica of the own rank, the dead that it said it covers. A
-	// replacement doesn't cover them as well.
-	kept [layout.MaxDegree]replicas
 
 	sending sendSide
 	arrival receiveSide
 	healing healing
-	skew    skew
+	skew    skew // before kept: both end with a table that few messages need
+	// kept are, by replica of the own rank, the dead that it said it covers. A
+	// replacement doesn't cover them as well.
+	kept [layout.MaxDegree]replicas
 }
 
 // peers are the replicas of one rank, as far as is known here.

@@ -53,7 +53,11 @@ func (h *neighbourhood) proc(whole layout.Layout, local proto.Proc) proto.Proc {
 }
 
 func (h *neighbourhood) local(whole layout.Layout, p proto.Proc) proto.Proc {
-	n := whole.Ranks()
-	replica, rank := int(p)/n, proto.Rank(int(p)%n)
-	return proto.Proc(replica*len(h.ranks) + int(h.localRank(rank)))
+	n := proto.Rank(whole.Ranks())
+	rank, first := proto.Rank(p), proto.Proc(0)
+	for rank >= n { // a division takes longer, because replicas are few
+		rank -= n
+		first += proto.Proc(len(h.ranks))
+	}
+	return first + proto.Proc(h.localRank(rank))
 }

@@ -97,8 +97,8 @@ func (n *node) Fetch(stage int) {
 	switch stage {
 	case 1:
 		prefetch.Slice(n.ops)
-		prefetch.Slice(n.out[:cap(n.out)])
-		prefetch.Slice(n.spare)
+		prefetch.Slice(n.out[:min(cap(n.out), 3)])
+		prefetch.Slice(n.spare[max(0, len(n.spare)-4):])
 		n.queues.Fetch(0)
 	case 2:
 		n.queues.Fetch(1)

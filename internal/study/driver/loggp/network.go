@@ -33,8 +33,8 @@ type Network[B Body] struct {
 	fetchers []Fetcher // by node; nil if there are few, or they don't fetch
 	ports    []Port[B]
 	workers  []*worker[B]
-	window  int64 // the present one
-	turn    int   // windows so far
+	window   int64 // the present one
+	turn     int   // windows so far
 }
 
 // worker drives a part of the nodes, first ≤ node < end.

@@ -37,7 +37,11 @@ type Frame[B Body] struct {
 
 // before says whether the first byte of a frame comes before that of another at their receiver.
 func (f *Frame[B]) before(g *Frame[B], m *Model) bool {
-	switch a, b := f.At-m.Stretch(f.Size), g.At-m.Stretch(g.Size); {
+	a, b := f.At, g.At
+	if f.Size != g.Size {
+		a, b = a-m.Stretch(f.Size), b-m.Stretch(g.Size)
+	}
+	switch {
 	case a != b:
 		return a < b
 	case f.From != g.From:
