@@ -1,7 +1,7 @@
 // Package prefetch asks the processor to bring memory into its caches before it is needed. A driver
-// of very many small machines, of which few fit into a cache, asks for what the next ones need while
-// it runs another: the processor fetches dozens of lines at once, where the machines would wait for
-// one after the other.
+// of very many small machines, of which few fit into a cache, asks for what the next ones need
+// while it runs another: the processor fetches dozens of lines at once, where the machines would
+// wait for one after the other.
 //
 // It is a hint. No result depends on it, and on processors other than amd64 and arm64 it does
 // nothing.

@@ -295,7 +295,7 @@ func (n *realNode) die() {
 // playReal runs a job of real processes, and playModel the same one simulated. Both return their
 // frames, and what the processes retained at most.
 func playReal(t *testing.T, s Settings) (log []string, peaks []string) {
-	j, models, err := newJob(s)
+	j, models, err := newJob(s, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +331,7 @@ func playReal(t *testing.T, s Settings) (log []string, peaks []string) {
 }
 
 func playModel(t *testing.T, s Settings) (log []string, peaks []string) {
-	j, nodes, err := newJob(s)
+	j, nodes, err := newJob(s, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

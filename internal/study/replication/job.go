@@ -9,6 +9,7 @@ import (
 	"banyan/internal/proto"
 	"banyan/internal/study/driver/loggp"
 	"banyan/internal/study/field"
+	"banyan/internal/study/parallel"
 	"banyan/internal/study/replication/pattern"
 )
 
@@ -42,7 +43,7 @@ func (j *job) lost(r proto.Rank, at proto.Time) {
 // Run simulates a job on so many cores; its outcome doesn't depend on how many. progress, if not
 // nil, is told how many frames have been sent. The errors about settings are of package field.
 func Run(ctx context.Context, s Settings, workers int, progress func(frames int64)) (*Outcome, error) {
-	j, nodes, err := newJob(s)
+	j, nodes, err := newJob(s, workers)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func Run(ctx context.Context, s Settings, workers int, progress func(frames int6
 	return j.outcome(nodes)
 }
 
-func newJob(s Settings) (*job, []*node, error) {
+func newJob(s Settings, workers int) (*job, []*node, error) {
 	if err := s.Validate(); err != nil {
 		return nil, nil, err
 	}
@@ -87,20 +88,31 @@ func newJob(s Settings) (*job, []*node, error) {
 		return nil, nil, err
 	}
 	nodes := make([]*node, j.layout.Procs())
-	for r, list := range partners {
-		around := newNeighbourhood(proto.Rank(r), list, s.Pattern.Ranks)
-		for replica := range s.Degree {
-			self := j.layout.Proc(proto.Rank(r), replica)
-			n := newNode(j, self, around)
-			if j.crashes != nil {
-				if at, ok := j.crashes.at[self]; ok {
-					n.dies = proto.Time(at)
-				}
-			}
-			nodes[self] = n
+	_ = parallel.Each(context.Background(), len(partners)/chunk+1, workers, nil, func(_, i int) error {
+		for r := i * chunk; r < min((i+1)*chunk, len(partners)); r++ {
+			j.newNodes(nodes, proto.Rank(r), partners[r])
 		}
-	}
+		return nil
+	})
 	return j, nodes, nil
+}
+
+// chunk is how many ranks are made at a time.
+const chunk = 1024
+
+// newNodes makes the replicas of a rank.
+func (j *job) newNodes(nodes []*node, r proto.Rank, partners []proto.Rank) {
+	around := newNeighbourhood(r, partners, j.layout.Ranks())
+	for replica := range j.settings.Degree {
+		self := j.layout.Proc(r, replica)
+		n := newNode(j, self, around)
+		if j.crashes != nil {
+			if at, ok := j.crashes.at[self]; ok {
+				n.dies = proto.Time(at)
+			}
+		}
+		nodes[self] = n
+	}
 }
 
 // Lost is the error of a job that ended because all replicas of a rank died.

@@ -110,7 +110,7 @@ func TestNeighbourhoods(t *testing.T) {
 		s.Mirror = mirror
 		s.Crashes = crashesOf(t, "kill rank=13 at=700us; kill rank=13 replica=1 at=1ms; kill rank=4 replica=1 at=send:30", 27, 3)
 		part := mustRun(t, s, 1)
-		j, nodes, err := newJob(s)
+		j, nodes, err := newJob(s, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

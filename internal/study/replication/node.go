@@ -96,11 +96,13 @@ func (n *node) Fetch(stage int) {
 	n.machine.Fetch(stage - 1)
 	switch stage {
 	case 1:
+		prefetch.First(n.around)
 		prefetch.Slice(n.ops)
 		prefetch.Slice(n.out[:min(cap(n.out), 3)])
 		prefetch.Slice(n.spare[max(0, len(n.spare)-4):])
 		n.queues.Fetch(0)
 	case 2:
+		prefetch.Slice(n.around.ranks[:min(len(n.around.ranks), 16)])
 		n.queues.Fetch(1)
 		for _, m := range n.spare[max(0, len(n.spare)-4):] {
 			prefetch.Value(m)

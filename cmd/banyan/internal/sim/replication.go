@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -220,10 +221,15 @@ func (f *replicationFlags) costs(flags *pflag.FlagSet) (replication.Costs, error
 	return *c, c.Validate()
 }
 
+// garbage is how much garbage is collected at a time, in percent of the memory in use. A simulated
+// job grows in its first steps, and makes hardly any garbage then.
+const garbage = 400
+
 // simulate simulates all jobs, and each without replicas, and writes the table.
 func (f *replicationFlags) simulate(ctx context.Context, w io.Writer, jobs []replication.Settings) error {
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
+	debug.SetGCPercent(garbage)
 	progress := cli.NewProgress(-1, "simulating frames")
 	defer progress.Clear()
 	var sent int64

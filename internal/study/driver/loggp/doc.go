@@ -26,6 +26,13 @@
 // memory has to come from far away. Since it finds when each frame arrived, it does what it would
 // have done then.
 //
+// # Memory
+//
+// Of many nodes none is in a cache when it acts, and what it sends goes to ports that aren't
+// either. So a worker asks for the memory of the nodes to come while others act (Fetcher), and
+// brings frames to ports some at a time, between two acts, when it has asked for all those ports
+// (decision 72). Neither changes an outcome.
+//
 // # Limits
 //
 // All pairs of processes have the same latency, and each process a port of its own: hosts whose

@@ -234,10 +234,15 @@ func (p *Port[B]) fetch() { prefetch.Value(p) }
 // fetch asks for the frames that wait, when the port's memory is there.
 func (b *inbox[B]) fetch() { prefetch.Slice(b.frames[b.head:]) }
 
-// fetchRoom asks for the memory of the next frame, and of the one before it.
-func (b *inbox[B]) fetchRoom() {
+// fetchRoom asks for the memory of the next frame, and for what is looked at when it comes.
+func (p *Port[B]) fetchRoom() {
+	b := &p.inbox
 	if k := len(b.frames); k < cap(b.frames) {
-		prefetch.Slice(b.frames[max(0, k-1) : k+1])
+		first := max(0, k-1)
+		if p.patient+1 >= p.awaited {
+			first = b.head
+		}
+		prefetch.Slice(b.frames[first : k+1])
 	}
 }
 

@@ -123,7 +123,7 @@ func (w *worker[B]) deliver(frames []Frame[B], first int64, list []int32) []int3
 				n.ports[some[i].To].fetch()
 			}
 			for i := range some {
-				n.ports[some[i].To].inbox.fetchRoom()
+				n.ports[some[i].To].fetchRoom()
 			}
 		}
 		for i := range some {
