@@ -89,8 +89,8 @@ formats: tools ## what campaigns write as Parquet and jobs for Prometheus, read 
 	cd deploy/formats && go vet . && go test -vet=off .
 
 unit: tools ## the tests, without lint and what the race detector runs
-	@# Explorations and simulations leave much garbage and keep little. Of three packages at a time one waits.
-	GOGC=400 go test -p 3 -vet=off $$(go list ./... | grep -vx $(elsewhere))
+	@# Explorations and simulations leave much garbage and keep little.
+	GOGC=400 go test -vet=off $$(go list ./... | grep -vx $(elsewhere))
 	GOGC=400 go test -vet=off -run '$(unraced)' $(addprefix ./,$(mostly_raced))
 
 lint: tools ## vet and staticcheck in one (internal/testing/lint), and the house rules (imports, purity, shape, words: internal/testing/house)

@@ -23,6 +23,7 @@ func aFolder(t *testing.T) Folder {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	t.Setenv("XDG_RUNTIME_DIR", dir)
+	t.Setenv("TMPDIR", dir) // Find looks there, too, and other packages' tests run jobs
 	f, err := MakeFolder()
 	if err != nil {
 		t.Fatal(err)
