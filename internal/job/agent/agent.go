@@ -57,6 +57,8 @@ type Showing interface {
 	// Show has it show the job, as words say, and returns where: nil if nowhere. It waits for the
 	// agent.
 	Show(words []byte) (place []byte, err error)
+	// Requests has those answered that come from people who watch it there.
+	Requests(answer func(request []byte) []byte)
 	// Shown takes how the job is, once Show has returned. A write may wait for the agent.
 	Shown() io.WriteCloser
 }

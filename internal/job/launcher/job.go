@@ -8,6 +8,7 @@ import (
 	"banyan/internal/job/agent"
 	"banyan/internal/job/env"
 	"banyan/internal/job/pmi"
+	"banyan/internal/job/status"
 	"banyan/internal/proto"
 )
 
@@ -43,7 +44,8 @@ type job struct {
 	late        explanation
 	told        told
 	watched     watching
-	outputError error // the first
+	operated    []status.Event // what those who watch have had done
+	outputError error          // the first
 	keeping     keeping
 }
 

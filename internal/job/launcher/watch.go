@@ -27,6 +27,8 @@ type Watcher interface {
 	// Agent tells of the agent of each host, which is called so, when it takes part. If it is an
 	// agent.Showing it can show the job, too.
 	Agent(host int, name string, a agent.Agent)
+	// Operator gives what does what those who watch want, if they may. It comes after Begin.
+	Operator(do status.Operator)
 }
 
 // watchEvery is how often a Watcher is told at most. What happens meanwhile comes together.
@@ -44,6 +46,7 @@ type watching struct {
 	lost                                                 []int
 	hosts                                                []string // their states
 	agents                                               int      // so many hosts' agents
+	operated                                             int
 }
 
 // watch tells the Watcher how the job is, if that may have changed.
@@ -71,6 +74,7 @@ func (j *job) tellWatcher(over *status.Over) {
 	if !w.begun {
 		w.begun = true
 		j.Watch.Begin(j.described())
+		j.Watch.Operator(j.operate)
 	}
 	for ; w.agents < len(j.hosts.agents); w.agents++ {
 		j.Watch.Agent(w.agents, j.hosts.name(w.agents), j.hosts.agents[w.agents])
@@ -265,6 +269,8 @@ func (j *job) news(w *watching, attempt *recovery.Attempt, hosts []status.Host) 
 		}
 		all = append(all, status.Event{At: now, Kind: kind, Text: text})
 	}
+	all = append(all, j.operated[min(w.operated, len(j.operated)):]...)
+	w.operated = len(j.operated)
 	w.deaths, w.heals, w.views, w.snapshots, w.rollbacks, w.warnings = len(r.Deaths), len(r.Heals), len(r.Views), len(r.Snapshots), len(r.Rollbacks), len(r.Warnings)
 	if attempt != nil && (!w.healing || w.attempt != attempt.Process) {
 		w.healing, w.attempt = true, attempt.Process

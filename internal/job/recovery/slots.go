@@ -176,6 +176,17 @@ func (s *slots) GivenUp(p proto.Proc) bool {
 	return s.table[p].vacant && s.table[p].failures >= MaxFailures
 }
 
+// Retry has slots waited for again that were given up, and returns them.
+func (s *slots) Retry() (again []proto.Proc) {
+	for i := range s.table {
+		if p := proto.Proc(i); !s.over && s.GivenUp(p) && !slices.Contains(s.waiting, p) {
+			s.table[p].failures = 0
+			s.waiting, again = append(s.waiting, p), append(again, p)
+		}
+	}
+	return again
+}
+
 // Donor is the process from which a replacement would get the state for a slot now, NoProc if there
 // is none.
 func (s *slots) Donor(of proto.Proc, donates func(p proto.Proc) bool) proto.Proc {

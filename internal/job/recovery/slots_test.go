@@ -33,6 +33,13 @@ func TestFailures(t *testing.T) {
 	}
 	l.next()
 	l.expect("")
+	if again := l.machine.Retry(); len(again) != 1 || again[0] != 0 || l.machine.GivenUp(0) || len(l.machine.Retry()) != 0 {
+		t.Errorf("%v are tried again", again)
+	}
+	l.next()
+	if l.machine.Current() == nil {
+		t.Error("it isn't tried again")
+	}
 }
 
 func TestRelapse(t *testing.T) {

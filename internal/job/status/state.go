@@ -71,7 +71,9 @@ type Job struct {
 	HeartbeatPeriod Seconds `json:"heartbeat_period_s"`
 	Heal            bool    `json:"heal"`
 	Rollback        bool    `json:"rollback"`
-	Start           string  `json:"start"` // RFC 3339
+	// Control says that those who watch may have something done: see Request.
+	Control bool   `json:"control,omitempty"`
+	Start   string `json:"start"` // RFC 3339
 }
 
 // Over is how a job has ended.
@@ -197,6 +199,7 @@ const (
 	KindRankLost = "rank lost"
 	KindWarning  = "warning"
 	KindLauncher = "launcher" // another launcher has taken over
+	KindRequest  = "request"  // somebody who watches has had something done
 	KindEnd      = "end"
 )
 

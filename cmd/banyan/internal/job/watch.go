@@ -22,6 +22,7 @@ type Watched struct {
 	Token   string // for that; empty: a random one
 	Events  string // a file for events; empty: none
 	OnEvent string // a command; empty: none
+	Control bool   // those who watch may have something done
 	Tell    func(text string)
 	// Spread has agents know how the job is, so that another launcher can go on with what is shown.
 	Spread bool
@@ -50,15 +51,19 @@ type BeginWatch func(w Watched) (Watch, error)
 // watchFlags are the flags of banyan run about those who watch the job.
 type watchFlags struct {
 	status, events, onEvent string
+	control                 bool
 }
 
 func (f *watchFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.status, "status", "", "show the job while it runs, to browsers and Prometheus, at `ADDRESS`: :8080 (this machine only), HOST:PORT (TLS) or unix:PATH")
+	flags.BoolVar(&f.control, "status-control", false, "let the page of --status kill replicas, drain hosts, and try again to heal: everybody who has its address may")
 	flags.StringVar(&f.events, "events", "", "write what happens to `FILE` as it happens, as JSON lines")
 	flags.StringVar(&f.onEvent, "on-event", "", "call `COMMAND` (by sh) on deaths, heals and the end, with the events as JSON lines on its stdin")
 }
 
-func (f *watchFlags) any() bool { return f.status != "" || f.events != "" || f.onEvent != "" }
+func (f *watchFlags) any() bool {
+	return f.status != "" || f.events != "" || f.onEvent != "" || f.control
+}
 
 // isPage says whether a report is to be a page.
 func isPage(report string) bool {
@@ -75,7 +80,7 @@ func (f *runFlags) beginWatch() error {
 	}
 	c := &f.config
 	w := Watched{
-		Name: console.NewName(c.Program), Status: f.watch.status, Token: os.Getenv(env.StatusToken), Events: f.watch.events, OnEvent: f.watch.onEvent,
+		Name: console.NewName(c.Program), Status: f.watch.status, Token: os.Getenv(env.StatusToken), Events: f.watch.events, OnEvent: f.watch.onEvent, Control: f.watch.control,
 		Tell: func(text string) { fmt.Fprintln(c.Stderr, "banyan:", text) },
 	}
 	if c.Requests != nil {

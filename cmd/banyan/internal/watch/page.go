@@ -39,6 +39,9 @@ func (p *page) Show(words []byte, here string) (place []byte, err error) {
 	if p.closed {
 		return nil, io.ErrClosedPipe
 	}
+	if settings.Control {
+		p.AllowControl()
+	}
 	if !p.begun {
 		if p.server, err = settings.Listen(p.Hub, here, metrics.Handler(p.Totals)); err != nil {
 			return nil, err
@@ -51,6 +54,9 @@ func (p *page) Show(words []byte, here string) (place []byte, err error) {
 	}
 	return []byte(p.server.Address()), nil
 }
+
+// Asks implements remote.Page.
+func (p *page) Asks(ask func(request []byte) ([]byte, error)) { p.Operator(serve.Operate(ask)) }
 
 // Follow implements remote.Page.
 func (p *page) Follow(from io.Reader) error {

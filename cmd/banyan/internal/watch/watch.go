@@ -46,6 +46,15 @@ func Begin(w job.Watched) (job.Watch, error) {
 			return nil, err
 		}
 	}
+	if w.Control {
+		if w.Status == "" || w.Token == serve.NoToken {
+			return nil, errors.New("--status-control needs --status, with a token: who has that may kill processes")
+		}
+		x.AllowControl()
+	}
+	if x.settings.Control {
+		x.AllowControl()
+	}
 	if w.Before != nil {
 		if err := x.Continue(w.Before); err != nil {
 			w.Tell(err.Error()) // the job is shown from now on
@@ -72,6 +81,7 @@ func Begin(w job.Watched) (job.Watch, error) {
 			return nil, fmt.Errorf("--status: %w", err)
 		}
 		x.settings = x.server.Settings()
+		x.settings.Control = w.Control
 		x.AddAddress(status.Place{Host: "the launcher", URL: x.server.Address()})
 		text := "the job is shown at " + x.server.URL()
 		if print := x.server.Fingerprint(); print != "" {
@@ -104,6 +114,7 @@ func (x *watch) feed(host int, name string, a agent.Showing) {
 	if len(place) > 0 {
 		x.AddAddress(status.Place{Host: name, URL: string(place)})
 	}
+	a.Requests(x.OperateFor)
 	to := a.Shown()
 	x.Feed(to) // an error is the host's end, of which the launcher knows
 	to.Close()

@@ -56,6 +56,7 @@ type Remote struct {
 	reaped  bool   // it is lost, and its processes were reaped
 	bad     error  // the agent has sent what makes no sense; it gets no more leases
 	closing bool
+	answer  func(request []byte) []byte // answers requests from there; nil: nobody does
 }
 
 // key names a process.
@@ -318,6 +319,8 @@ func (r *Remote) take(m wire.Message) {
 		} else {
 			r.lose("its agent has killed its processes, because "+m.Text, true)
 		}
+	case wire.Request:
+		r.requested(m)
 	case wire.News, wire.Exited, wire.Counted:
 		r.mu.Lock()
 		p := r.procs[key{m.Proc, m.Incarnation}]

@@ -97,7 +97,8 @@ type server struct {
 	link     *link.Link
 	answers  atomic.Pointer[link.Out]
 	over     context.CancelCauseFunc
-	peers    Peers                       // nil: there are none
+	peers    Peers // nil: there are none
+	requests requests
 	page     Page                        // nil: it can't show the job
 	here     atomic.Pointer[net.TCPAddr] // by which it reaches the launcher
 	dialler  *dialler

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"sync"
+	"time"
 
 	"banyan/internal/job/agent"
 	"banyan/internal/job/agent/wire"
@@ -17,6 +19,8 @@ type Page interface {
 	Show(words []byte, here string) (place []byte, err error)
 	// Follow takes how the job is, as the launcher says, until that ends.
 	Follow(from io.Reader) error
+	// Asks gives it what asks the launcher for something. It waits for the answer.
+	Asks(ask func(request []byte) (answer []byte, err error))
 }
 
 var _ agent.Showing = (*Remote)(nil)
@@ -56,6 +60,7 @@ func (s *server) show(m wire.Message) {
 		answer.Text = err.Error()
 		return
 	}
+	s.page.Asks(func(request []byte) ([]byte, error) { return s.requests.ask(s, request) })
 	from := s.link.In(shown)
 	go func() {
 		if err := s.page.Follow(from); err != nil {
@@ -63,4 +68,64 @@ func (s *server) show(m wire.Message) {
 		}
 		from.Close()
 	}()
+}
+
+// requestLimit bounds the wait for what the launcher says to a request.
+const requestLimit = 10 * time.Second
+
+// requests are those that the launcher hasn't answered.
+type requests struct {
+	mu   sync.Mutex
+	last uint64
+	open map[uint64]chan []byte
+}
+
+// ask asks the launcher, and waits for its answer.
+func (q *requests) ask(s *server, request []byte) (answer []byte, err error) {
+	c := make(chan []byte, 1)
+	q.mu.Lock()
+	if q.open == nil {
+		q.open = make(map[uint64]chan []byte)
+	}
+	q.last++
+	number := q.last
+	q.open[number] = c
+	q.mu.Unlock()
+	s.say(wire.Message{Type: wire.Request, Ask: number, Words: request})
+	select {
+	case answer = <-c:
+		return answer, nil
+	case <-time.After(requestLimit):
+		q.mu.Lock()
+		delete(q.open, number)
+		q.mu.Unlock()
+		return nil, errors.New("the launcher doesn't answer: look whether it has been done, and try again")
+	}
+}
+
+// answered takes an answer.
+func (q *requests) answered(m wire.Message) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if c := q.open[m.Ask]; c != nil {
+		c <- m.Words
+		delete(q.open, m.Ask)
+	}
+}
+
+// Requests implements agent.Showing.
+func (r *Remote) Requests(answer func(request []byte) []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answer = answer
+}
+
+// requested has a request answered, on a goroutine of its own.
+func (r *Remote) requested(m wire.Message) {
+	r.mu.Lock()
+	answer := r.answer
+	r.mu.Unlock()
+	if answer != nil {
+		go func() { r.say(wire.Message{Type: wire.Answered, Ask: m.Ask, Words: answer(m.Words)}) }()
+	}
 }

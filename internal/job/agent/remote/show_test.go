@@ -10,7 +10,10 @@ import (
 )
 
 // fakePage is a Page that keeps what it hears.
-type fakePage struct{ heard chan string }
+type fakePage struct {
+	heard chan string
+	ask   func(request []byte) ([]byte, error)
+}
 
 func (p *fakePage) Show(words []byte, here string) ([]byte, error) {
 	if string(words) == "bad" {
@@ -22,6 +25,8 @@ func (p *fakePage) Show(words []byte, here string) ([]byte, error) {
 	return append([]byte("at "), words...), nil
 }
 
+func (p *fakePage) Asks(ask func(request []byte) ([]byte, error)) { p.ask = ask }
+
 func (p *fakePage) Follow(from io.Reader) error {
 	text, err := io.ReadAll(from)
 	p.heard <- string(text)
@@ -31,7 +36,7 @@ func (p *fakePage) Follow(from io.Reader) error {
 // An agent with a page shows the job, and hears all that is said of it; one without says so.
 func TestShow(t *testing.T) {
 	l := listen(t, Options{})
-	p := &fakePage{make(chan string, 1)}
+	p := &fakePage{heard: make(chan string, 1)}
 	go Serve(soon(t), Config{Addresses: l.Addresses(), Number: 1, Key: l.key, Agent: newFake("h1"), Page: p})
 	r, err := l.Expect(soon(t), 1)
 	if err != nil {
@@ -55,6 +60,10 @@ func TestShow(t *testing.T) {
 		}
 	case <-time.After(20 * time.Second):
 		t.Error("nothing was heard")
+	}
+	r.Requests(func(request []byte) []byte { return append([]byte("done: "), request...) })
+	if answer, err := p.ask([]byte("kill")); err != nil || string(answer) != "done: kill" {
+		t.Errorf("a request from there: %q %v", answer, err)
 	}
 	if _, err := newRig(t, Options{}).remote.Show(nil); err == nil || !strings.Contains(err.Error(), "shows nothing") {
 		t.Errorf("an agent without a page: %v", err)

@@ -51,6 +51,8 @@ const (
 	// Show has the agent show the job to people, as Words say; Showing answers. From then on the
 	// stream Shown tells it how the job is. Both are for package status/serve.
 	Show Type = "show"
+	// Answered answers a Request, with Words.
+	Answered Type = "answered"
 )
 
 // From the agent.
@@ -78,6 +80,9 @@ const (
 	// Showing tells where the job is shown, in Words, which are empty if nowhere; or Text says why
 	// it can't be shown.
 	Showing Type = "showing"
+	// Request asks for something that somebody wants who watches the job there, in Words. Answered
+	// answers.
+	Request Type = "request"
 	// Joined tells that the agent has its lease from the voters from now on.
 	Joined Type = "joined"
 )
@@ -136,7 +141,7 @@ type Message struct {
 	Status      uint32            `json:"status,omitempty"`
 	Standing    []Standing        `json:"standing,omitempty"`
 	Ports       *Ports            `json:"ports,omitempty"`
-	Words       []byte            `json:"words,omitempty"` // Charter, Meet, Show, Showing
+	Words       []byte            `json:"words,omitempty"` // Charter, Meet, Show, Showing, Request, Answered
 	Counters    *counters.Record  `json:"counters,omitempty"`
 	At          proto.Time        `json:"at,omitempty"` // by the agent's CLOCK_BOOTTIME
 }

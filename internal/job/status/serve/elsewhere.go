@@ -17,6 +17,8 @@ type Settings struct {
 	Secure      bool
 	Token       string
 	Certificate *certificate `json:",omitempty"`
+	// Control lets those who watch have something done.
+	Control bool
 	// Number and Name are those of the host, numbers from 1 on.
 	Number int
 	Name   string

@@ -28,6 +28,8 @@ type Hub struct {
 	turn      int // of the samples
 	sinks     []*mailbox.Mailbox[[]status.Event]
 	over      bool
+	control   bool            // those who watch may have something done
+	operator  status.Operator // nil: nobody does it yet
 }
 
 // readerRoom is how many messages wait for a browser that is slow.
@@ -59,7 +61,7 @@ func (h *Hub) Continue(before []byte) error {
 func (h *Hub) Begin(job status.Job) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	job.Name = h.name
+	job.Name, job.Control = h.name, h.control
 	if h.before != nil {
 		h.before.Job = job
 		h.tracker = status.Continue(*h.before)

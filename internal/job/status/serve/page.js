@@ -248,11 +248,40 @@ function drawDetail() {
     if (n.waits) rows.push(['waits', n.waits + ', since ' + time(n.waits_since_s)]);
     if (n.silence_s) rows.push(['silent for', time(n.silence_s)]);
   }
-  const text = JSON.stringify(rows);
+  const text = JSON.stringify(rows) + mayAsk();
   if (box.dataset.text === text) return;
   box.dataset.text = text;
   box.replaceChildren(make('table', {}, make('tbody', {}, ...rows.map(([a, b]) => make('tr', {}, make('th', { scope: 'row' }, a), make('td', {}, String(b)))))));
+  if (mayAsk() && ['live', 'silent', 'donor'].includes(c.state)) {
+    box.append(make('button', { type: 'button', 'data-action': 'kill', 'data-process': selected }, `Kill ${nameOf(selected)}`));
+  }
 }
+
+// ---- buttons, where the operator allows them
+
+const mayAsk = () => live && state && state.job.control && !state.over && !state.old && shown === null;
+
+async function ask(what) {
+  if (!confirm(what.question)) return;
+  let text;
+  try {
+    const r = await fetch(from + 'api/control' + (token ? '?token=' + encodeURIComponent(token) : ''), { method: 'POST', body: JSON.stringify(what.request) });
+    const a = await r.json();
+    text = a.said || a.error;
+  } catch (e) { text = 'the page can\'t reach the job: ' + e.message; }
+  $('said').textContent = text;
+}
+
+document.addEventListener('click', e => {
+  const b = e.target.closest && e.target.closest('button[data-action]');
+  if (!b) return;
+  const p = +b.dataset.process, h = +b.dataset.host;
+  ask({
+    kill: () => ({ question: `Kill ${nameOf(p)}?`, request: { action: 'kill', process: p } }),
+    heal: () => ({ question: 'Try again to replace processes that stay dead?', request: { action: 'heal' } }),
+    drain: () => ({ question: `Drain host ${hostName(h)}?`, request: { action: 'drain', host: h } }),
+  }[b.dataset.action]());
+});
 
 const LOUD = { death: 'dead', 'host lost': 'dead', 'rank lost': 'dead', healed: 'live', healing: 'healing', 'heal failed': 'failed', rollback: 'fenced', launcher: 'mark', snapshot: 'donor', view: 'starting', end: 'mark' };
 const LOUDER = ['view', 'healing', 'healed', 'heal failed', 'death', 'host lost', 'rank lost']; // the last lie on top
@@ -333,11 +362,13 @@ function drawWaits() {
 let hostsKey = '';
 
 function drawHosts() {
-  const key = JSON.stringify(state.hosts);
+  const key = JSON.stringify(state.hosts) + mayAsk();
   if (key === hostsKey) return;
   hostsKey = key;
-  $('hosts').tBodies[0].replaceChildren(...state.hosts.map(h => make('tr', { 'data-host': h.name }, make('th', { scope: 'row' }, h.name), make('td', {}, h.rack || ''),
-    make('td', {}, h.state + (h.oversubscribed ? ', oversubscribed' : '')), make('td', {}, String(h.processes)), make('td', {}, String(h.cores)), make('td', {}, String(h.alone || 0)))));
+  $('heal').hidden = !mayAsk() || !state.job.heal;
+  $('hosts').tBodies[0].replaceChildren(...state.hosts.map((h, i) => make('tr', { 'data-host': h.name }, make('th', { scope: 'row' }, h.name), make('td', {}, h.rack || ''),
+    make('td', {}, h.state + (h.oversubscribed ? ', oversubscribed' : '')), make('td', {}, String(h.processes)), make('td', {}, String(h.cores)), make('td', {}, String(h.alone || 0)),
+    ...(mayAsk() && state.hosts.length > 1 && (h.state === 'runs' || h.state === 'waits') ? [make('td', {}, make('button', { type: 'button', 'data-action': 'drain', 'data-host': i }, 'Drain'))] : []))));
 }
 
 let pagesKey = '';
@@ -367,6 +398,7 @@ function moved(key, order, at, columns) {
 }
 
 $('grid').addEventListener('keydown', e => {
+  if (e.target.dataset.action) return;
   const button = e.target.dataset.process, canvas = e.target.tagName === 'CANVAS' ? e.target : null;
   let order, at, columns;
   if (canvas) {
@@ -404,7 +436,7 @@ function say(text, off) {
 
 const here = new URL('.', location.href).href, token = new URLSearchParams(location.search).get('token');
 const data = $('data').textContent.trim(), live = !data;
-let heard = 0, opened = false, source = null, place = 0;
+let from = here, heard = 0, opened = false, source = null, place = 0;
 
 // places are where the job can be watched: here, and where others show it.
 function places() {
@@ -418,6 +450,7 @@ function places() {
 function connect() {
   const base = places()[place % places().length];
   source = new EventSource(base + 'api/events' + (token ? '?token=' + encodeURIComponent(token) : ''));
+  from = base;
   heard = Date.now();
   opened = false;
   const on = (kind, take) => source.addEventListener(kind, e => {

@@ -62,6 +62,7 @@ func serveAt(h *Hub, a Address, token string, c *certificate, metrics http.Handl
 	mux.HandleFunc("GET /{$}", s.page)
 	mux.HandleFunc("GET /api/state", s.state)
 	mux.HandleFunc("GET /api/events", s.events)
+	mux.HandleFunc("POST /api/control", s.operate)
 	if metrics != nil {
 		mux.Handle("GET /metrics", metrics)
 	}

@@ -1,0 +1,106 @@
+package launcher
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"banyan/internal/job/agent"
+	"banyan/internal/job/status"
+	"banyan/internal/proto"
+)
+
+// asking is a Watcher of which somebody wants something, once all processes live.
+type asking struct {
+	mu     sync.Mutex
+	do     status.Operator
+	ask    func(do status.Operator)
+	asked  chan struct{}
+	events []status.Event
+}
+
+func (a *asking) Begin(status.Job)                   {}
+func (a *asking) Sample(proto.Time, []status.Sample) {}
+func (a *asking) Agent(int, string, agent.Agent)     {}
+func (a *asking) Operator(do status.Operator)        { a.do = do }
+func (a *asking) Observe(o *status.Observation) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.events = append(a.events, o.News...)
+	live := true
+	for _, s := range o.Slots {
+		live = live && s.State == status.Live
+	}
+	if live && a.ask != nil {
+		ask := a.ask
+		a.ask = nil
+		go func() {
+			defer close(a.asked)
+			ask(a.do) // it waits for the loop, which is here
+		}()
+	}
+}
+
+// Somebody who watches has a replica killed: it dies and is replaced, and events say who wanted it.
+// What would lose a rank or makes no sense is refused, and the job goes on.
+func TestOperate(t *testing.T) {
+	t.Parallel()
+	refused := map[string]status.Request{
+		"no process 9":                {Action: status.Kill, Process: 9},
+		"no process -1":               {Action: status.Kill, Process: -1},
+		"no host 3":                   {Action: status.Drain, Host: 3},
+		"can't be drained":            {Action: status.Drain},
+		"no process stays dead":       {Action: status.Heal},
+		"is nothing that can be done": {Action: "dance"},
+	}
+	w := &asking{asked: make(chan struct{})}
+	w.ask = func(do status.Operator) {
+		for why, q := range refused {
+			if said, err := do(q); err == nil || !strings.Contains(err.Error(), why) {
+				t.Errorf("%+v: %q, %v, want %q", q, said, err, why)
+			}
+		}
+		if said, err := do(status.Request{Action: status.Kill, Process: 1}); err != nil || !strings.Contains(said, "rank 1 replica 0") {
+			t.Errorf("kill: %q %v", said, err)
+		}
+	}
+	o := run(t, Config{Ranks: 2, Replicas: 2, Heal: true, Watch: w}, "heal", "drained", t.TempDir())
+	select {
+	case <-w.asked:
+	case <-time.After(20 * time.Second):
+		t.Fatal("nobody has asked")
+	}
+	if o.report.ExitCode != 0 || len(o.report.Deaths) != 1 || o.report.Deaths[0].Process != 1 {
+		t.Errorf("the report says %+v", o.report)
+	}
+	requests := 0
+	for _, e := range w.events {
+		if e.Kind == status.KindRequest {
+			requests++
+		}
+	}
+	if requests != 1 {
+		t.Errorf("%d requests are told", requests)
+	}
+}
+
+// The last replica of a rank isn't killed, and a job without --heal heals nothing.
+func TestOperateRefuses(t *testing.T) {
+	t.Parallel()
+	w := &asking{asked: make(chan struct{})}
+	w.ask = func(do status.Operator) {
+		if _, err := do(status.Request{Action: status.Kill, Process: 1}); err == nil || !strings.Contains(err.Error(), "the last of its rank") {
+			t.Errorf("kill: %v", err)
+		}
+		if _, err := do(status.Request{Action: status.Heal}); err == nil || !strings.Contains(err.Error(), "--heal") {
+			t.Errorf("heal: %v", err)
+		}
+	}
+	run(t, Config{Ranks: 2, Watch: w}, "rounds", "100", "5ms")
+	select {
+	case <-w.asked:
+	case <-time.After(20 * time.Second):
+		t.Fatal("nobody has asked")
+	}
+}
