@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"banyan/internal/study/report"
 )
 
@@ -164,7 +166,7 @@ func periodClaims(p *PeriodPlan, all []SafePeriod) []report.Claim {
 	if few := of(Banyan, smallest); few != nil && ours != nil && smallest < largest {
 		add("the ring's time doesn't grow with the members, in periods", "100 ms at all sizes",
 			fmt.Sprintf("%.3g η at %d members, %.3g η at %d", periods(few), smallest, periods(ours), largest), agrees(periods(ours) < 1.25*periods(few)),
-			"δ is the same multiple of η; to wake all members up takes this machine longer the more there are.")
+			"δ is the same multiple of η at all sizes."+growth(ours))
 	}
 	plain, gossip := of(MemberlistSwim, largest), of(Memberlist, largest)
 	if plain != nil && gossip != nil {
@@ -173,6 +175,23 @@ func periodClaims(p *PeriodPlan, all []SafePeriod) []report.Claim {
 			fmt.Sprintf("%.2g η with them, %.2g η without, %d members", spread(gossip), spread(plain), largest), agrees(spread(gossip) < spread(plain)), "Each at its smallest safe η.")
 	}
 	return claims
+}
+
+// growth says what of a system's time isn't counted in periods: the line through its curve.
+func growth(f *SafePeriod) string {
+	var eta, time, weights []float64
+	for _, s := range f.Curve {
+		if s.Last.known() {
+			last := s.Last.Value
+			eta, time, weights = append(eta, ms(s.Period)), append(time, last), append(weights, 1/(last*last)) // what counts is the relative error
+		}
+	}
+	if len(eta) < 3 {
+		return ""
+	}
+	fixed, perPeriod := stat.LinearRegression(eta, time, weights, false)
+	return fmt.Sprintf(" From η = %g to %g ms its time of %d members is %.3g η and %.2g ms, whatever η is.",
+		eta[0], eta[len(eta)-1], f.N, perPeriod, fixed)
 }
 
 // periods is the time until all know, in heartbeat periods.

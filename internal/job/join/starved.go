@@ -40,7 +40,8 @@ type neighbour struct {
 
 // starved says whether a silent process of this host wants to run: whether one of its threads has
 // a core or waits for one, or has run since the last call. The first call returns true, since
-// there is nothing to compare with. A process that is stopped, that has ended or that only sleeps
+// there is nothing to compare with: the engine makes it when the process is overdue, long before it
+// has to decide. A process that is stopped, that has ended or that only sleeps
 // isn't starved.
 func (n *neighbours) starved(p proto.Proc) bool {
 	if !n.hosts.near(p) {

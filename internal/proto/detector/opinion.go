@@ -84,6 +84,15 @@ func (m *Machine) ask(now proto.Time, out *Actions) {
 	}
 }
 
+// Overdue is the emitter while others are asked about it, and NoProc otherwise. A driver that will
+// have to say whether it is starved can begin to look.
+func (m *Machine) Overdue() proto.Proc {
+	if m.doubted == proto.Never {
+		return proto.NoProc
+	}
+	return m.emitter
+}
+
 func (m *Machine) probe(to proto.Proc, x Probe, out *Actions) {
 	*out = append(*out, Action{Kind: SendProbe, To: to, Beat: m.stamp(), Probe: x})
 }

@@ -65,6 +65,9 @@ func (e *Engine) tick() {
 		e.doubt(q)
 	}
 	e.p.Tick()
+	if q := e.p.Overdue(); q != proto.NoProc && e.cfg.Starved != nil {
+		e.cfg.Starved(q) // it compares with its last look: so doubt finds it with one
+	}
 	e.count()
 }
 

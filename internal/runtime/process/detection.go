@@ -27,6 +27,10 @@ func (p *Process) Excuse(q proto.Proc, excused bool) {
 // there is none.
 func (p *Process) Doubtful() proto.Proc { return p.liveness.detector.Doubtful(p.now) }
 
+// Overdue is the process whose silence makes this one ask others; NoProc if there is none. It may
+// become Doubtful.
+func (p *Process) Overdue() proto.Proc { return p.liveness.detector.Overdue() }
+
 // Bear says that a silent process lacks a core rather than being dead. Its silence is tolerated
 // for another η, up to 10δ in all.
 func (p *Process) Bear(q proto.Proc) { p.liveness.detector.Bear(p.now, q, 0) }
