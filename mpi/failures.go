@@ -38,6 +38,12 @@ func (c *Comm) Shrink() (*Comm, error) {
 	return &Comm{d, c.abort}, nil
 }
 
+// SetResilient has Barrier, and Reduce and Allreduce of up to 4 KiB with operations of this
+// package, survive the failure of ranks, at the price of an Agree. All ranks that live get the
+// same result, of the same contributors, or all the error of Agree: then acknowledge, and repeat.
+// A revocation doesn't end them. All ranks call it, between the same collectives.
+func (c *Comm) SetResilient(on bool) { c.c.SetResilient(on) }
+
 // Spares is how many of the last ranks are spares, which wait in Refill to take the rank of a
 // dead one: in the world those of "banyan run --spare-ranks", in a communicator of Refill those
 // that are left.

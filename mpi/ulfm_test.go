@@ -153,3 +153,74 @@ func TestAcknowledge(t *testing.T) {
 		return nil
 	})
 }
+
+// Resilient collectives end with the same result at all that live, whoever dies, in one
+// communicator that nobody revokes. The result tells who has contributed: those that have died
+// stay away.
+func TestResilient(t *testing.T) {
+	for seed := range uint64(8) {
+		const n, rounds = 6, 40
+		rng := rand.New(rand.NewPCG(seed, 9))
+		dieAt := map[int]int{rng.IntN(n): rng.IntN(rounds), rng.IntN(n): rng.IntN(rounds), rng.IntN(n): rng.IntN(rounds)}
+		var stories [n][]string
+		localWithCrashes(t, n, func(w *mpi.Comm) error {
+			me := w.Rank()
+			w.SetResilient(true)
+			w.SetStrict(seed%2 == 1)
+			sum := make([]int, 300)
+			for round := range rounds {
+				if at, dies := dieAt[me]; dies && at == round {
+					return errCrash
+				}
+				give := make([]int, len(sum))
+				for i := range give {
+					give[i] = 1 << me
+				}
+				err := mpi.Allreduce(w, give, sum, mpi.Sum)
+				stories[me] = append(stories[me], fmt.Sprint(round, sum[0], errors.Is(err, mpi.ErrProcFailed)))
+				if errors.Is(err, mpi.ErrProcFailed) {
+					w.AckFailed(n)
+					continue
+				}
+				if err != nil {
+					return err
+				}
+				for i := range sum {
+					if sum[i] != sum[0] {
+						return fmt.Errorf("seed %d: element %d is %b, the first %b", seed, i, sum[i], sum[0])
+					}
+				}
+				for r := range n {
+					gave := sum[0]>>r&1 != 0
+					if at, dies := dieAt[r]; gave == (dies && at <= round) {
+						return fmt.Errorf("seed %d, round %d: rank %d counts: %v", seed, round, r, gave)
+					}
+				}
+				if err := w.Barrier(); err != nil && !errors.Is(err, mpi.ErrProcFailed) {
+					return err
+				}
+				most := []int{-1}
+				root := round % n
+				if root == me {
+					if err := mpi.Reduce(w, []int{me}, most, mpi.Max, root); err != nil && !errors.Is(err, mpi.ErrProcFailed) || err == nil && most[0] < me {
+						return fmt.Errorf("seed %d: reduce: %d, %v", seed, most[0], err)
+					}
+				} else if err := mpi.Reduce(w, []int{me}, nil, mpi.Max, root); err != nil && !errors.Is(err, mpi.ErrProcFailed) {
+					return err
+				}
+			}
+			return nil
+		})
+		var whole []string
+		for _, s := range stories {
+			if len(s) > len(whole) {
+				whole = s
+			}
+		}
+		for r, s := range stories {
+			if _, dies := dieAt[r]; !dies && !slices.Equal(s, whole) {
+				t.Errorf("seed %d: rank %d has\n%v\nanother\n%v", seed, r, s, whole)
+			}
+		}
+	}
+}

@@ -11,7 +11,7 @@ import (
 // through shared memory, or while another waits in a receive.
 func TestULFM(t *testing.T) {
 	program := compile(t, "ulfm")
-	for _, how := range []string{"loop", "jumps"} {
+	for _, how := range []string{"loop", "jumps", "resilient"} {
 		o := job(t, 4, program, how)
 		if o.code != 0 || strings.Count(o.stdout, "goes on") != 3 || !strings.Contains(o.stderr, "the program goes on without it") {
 			t.Errorf("%s: %v", how, o)

@@ -159,6 +159,31 @@ static void refills(int rank)
 	go_on(pool, 4);
 }
 
+// By a hint small collectives survive: rank 1 dies, and nobody shrinks.
+static void resilient(int rank)
+{
+	MPI_Comm comm;
+	MPI_Info info;
+	int one = 1, sum, code;
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "banyan_resilient", "true");
+	MPI_Comm_set_info(comm, info);
+	MPI_Info_free(&info);
+	for (int i = 0; i < 200; i++) {
+		if (i == 100 && rank == 1)
+			raise(SIGKILL);
+		sum = -1;
+		code = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+		CHECK(sum == (i < 100 ? 4 : i == 100 ? -1 : 3));
+		CHECK(i == 100 ? class_of(code) == MPIX_ERR_PROC_FAILED : code == MPI_SUCCESS);
+		if (i == 100)
+			MPIX_Comm_failure_ack(comm);
+		code = MPI_Barrier(comm);
+		CHECK(code == MPI_SUCCESS || i == 99 || i == 100);
+	}
+}
+
 // Replicas, or a job that goes back, have none of it: each call says so.
 static void refused(void)
 {
@@ -198,6 +223,8 @@ int main(int argc, char **argv)
 		MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 		if (strcmp(argv[1], "refills") == 0)
 			refills(rank);
+		else if (strcmp(argv[1], "resilient") == 0)
+			resilient(rank);
 		else if (strcmp(argv[1], "refused") == 0)
 			refused();
 		else if (argv[1][0] == 'a')

@@ -80,6 +80,7 @@ func (p *Process) duplicate(function string, h Comm, hints *Info, newcomm *Comm)
 	}
 	c := p.newCommunicator(parent, inner)
 	c.info.Store(wanted.copy())
+	c.heed()
 	c.topology = parent.topology
 	if code := p.publishComm(function, parent, c, newcomm); code != Success {
 		return code

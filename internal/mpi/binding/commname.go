@@ -42,6 +42,7 @@ func (p *Process) CommSetInfo(comm Comm, info Info) Code {
 		return p.noInfo(function, info)
 	}
 	c.info.Store(i.copy())
+	c.heed()
 	return Success
 }
 

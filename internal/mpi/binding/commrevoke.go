@@ -36,6 +36,15 @@ func (p *Process) CommIsRevoked(comm Comm, flag *int32) Code {
 // keyStrict is the hint for agreements that return when all live members have the outcome.
 const keyStrict = "banyan_strict_agreement"
 
+// keyResilient is the hint for small collectives that survive the failure of ranks.
+const keyResilient = "banyan_resilient"
+
+// heed does as a communicator's new hints want it.
+func (c *communicator) heed() {
+	value, _ := c.info.Load().get(keyResilient)
+	c.comm.SetResilient(value == "true")
+}
+
 // agreeing is the communicator for an agreement as its hints want it.
 func (c *communicator) agreeing() *comm.Comm {
 	strict, _ := c.info.Load().get(keyStrict)

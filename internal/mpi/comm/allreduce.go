@@ -15,7 +15,9 @@ func (c *Comm) Allreduce(send, recv []byte, op Op) *Plan {
 		return p.fail(sizeError("the receive buffer", len(recv), len(send)))
 	}
 	p.gives(engine.NoPeer, send)
-	if !op.Foreign && c.isSmall(len(send), p.size()*len(send)) {
+	if c.survives(len(send), op) {
+		p.resilient, p.small = true, small{kind: commons.Allreduce, root: -1, send: send, recv: recv, op: op}
+	} else if !op.Foreign && c.isSmall(len(send), p.size()*len(send)) {
 		p.small = small{kind: commons.Allreduce, send: send, recv: recv, op: op}
 	} else {
 		p.allreduceSteps(send, recv, op)

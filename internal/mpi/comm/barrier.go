@@ -5,7 +5,9 @@ import "banyan/internal/runtime/commons"
 // Barrier returns at no member before every member has called it.
 func (c *Comm) Barrier() *Plan {
 	p := c.plan("Barrier")
-	if c.isSmall(0, 0) {
+	if c.survives(0, Op{}) {
+		p.resilient, p.small = true, small{kind: commons.Barrier, root: -1}
+	} else if c.isSmall(0, 0) {
 		p.small.kind = commons.Barrier
 	} else {
 		p.barrierSteps()

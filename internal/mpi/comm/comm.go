@@ -62,6 +62,7 @@ type Comm struct {
 	calls          engine.Calls
 	sharing        sharing
 	spares         int  // of the last members, who wait for Refill
+	resilient      bool // small collectives survive failures
 	strict         bool // agreements return when all members have the outcome
 
 	mu       sync.Mutex

@@ -29,7 +29,9 @@ type Plan struct {
 	own   uint64 // with Keep and replicas: a context of its own
 	given given
 	small small // what it does, if its steps haven't been made
-	slots [2][]int
+	// It is carried out by an agreement, if the program waits for it.
+	resilient bool
+	slots     [2][]int
 }
 
 // Op is a reduction's operator.
@@ -124,7 +126,7 @@ func (p *Plan) release() {
 	p.s.Clear()
 	p.s.Lane = nil
 	if p.small.kind != notSmall {
-		p.small = small{}
+		p.small, p.resilient = small{}, false
 	}
 	if l := &p.comm.plans; !l.idle.CompareAndSwap(nil, p) {
 		l.Lock()
@@ -146,6 +148,9 @@ func (l *plans) take() (p *Plan) {
 // Run carries the plan out.
 func (p *Plan) Run() error {
 	c := p.comm
+	if p.resilient && p.err == nil {
+		return p.runResilient()
+	}
 	if p.err == nil {
 		p.err = c.Usable() // a plan may have no steps
 	}

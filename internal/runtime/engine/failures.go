@@ -38,6 +38,14 @@ func (e *Engine) OpenBranch(family, id uint64, members []proto.Rank, collective 
 // SpareRanks is how many of the last ranks wait to take the place of dead ones.
 func (e *Engine) SpareRanks() int { return e.cfg.SpareRanks }
 
+// AgreeOn enters a communicator's next agreement, on what the data of its members comes to; see
+// process.Process.AgreeOn.
+func (e *Engine) AgreeOn(context uint64, data []byte, combine func(into, from []byte), strict bool) (Handle, *process.Agreement) {
+	e.lock()
+	defer e.mu.Unlock()
+	return e.p.AgreeOn(context, data, combine, strict)
+}
+
 // ContextError is why the program may not use a context, or nil.
 func (e *Engine) ContextError(context uint64) error {
 	e.lock()

@@ -19,6 +19,7 @@ const (
 	AgreeFailed                      // on who has failed
 	AgreeShrink                      // on the members of a smaller communicator
 	AgreeRefill                      // on the members of one in which spares take the places of the dead
+	AgreeData                        // on what the members' data comes to: a resilient collective
 	confirm                          // that all have the outcome of a strict one
 )
 
@@ -31,9 +32,12 @@ type Agreement struct {
 	// the communicator. All members have the same.
 	Failed []proto.Rank
 
-	handle Handle
-	strict bool             // it is over when all live members have the outcome
-	value  *agreement.Value // of a strict one: its outcome, which isn't known to be everywhere yet
+	Data []byte // of AgreeData: what the contributors' data comes to
+
+	handle  Handle
+	combine func(into, from []byte)
+	strict  bool             // it is over when all live members have the outcome
+	value   *agreement.Value // of a strict one: its outcome, which isn't known to be everywhere yet
 }
 
 // Errors of agreements.
@@ -51,6 +55,12 @@ var (
 func (p *Process) Agree(id uint64, kind AgreementKind, flags uint32, strict bool) (Handle, *Agreement) {
 	h, r := p.newRequest(composite)
 	a := &Agreement{Kind: kind, Flags: flags, handle: h, strict: strict}
+	p.attend(id, r, a)
+	return h, a
+}
+
+// attend enters an agreement as soon as it may be.
+func (p *Process) attend(id uint64, r *request, a *Agreement) {
 	c := p.contexts.find(id)
 	err := p.contextError(id)
 	switch {
@@ -60,12 +70,21 @@ func (p *Process) Agree(id uint64, kind AgreementKind, flags uint32, strict bool
 		err = nil
 	}
 	if err != nil {
-		p.complete(h, r, err)
-		return h, a
+		p.complete(a.handle, r, err)
+		return
 	}
 	t := p.tolerantOf(c)
 	t.delayed = append(t.delayed, a)
 	p.enterDelayed(t)
+}
+
+// AgreeOn enters an agreement on what the members' data comes to, combined in the order of the
+// members by a function that leaves its result in its first argument. It ends as Agree of flags
+// does, with the result of those that contributed.
+func (p *Process) AgreeOn(id uint64, data []byte, combine func(into, from []byte), strict bool) (Handle, *Agreement) {
+	h, r := p.newRequest(composite)
+	a := &Agreement{Kind: AgreeData, Flags: ^uint32(0), Data: slices.Clone(data), handle: h, strict: strict, combine: combine}
+	p.attend(id, r, a)
 	return h, a
 }
 
@@ -103,6 +122,13 @@ func (p *Process) enter(t *tolerant, a *Agreement) {
 	for _, r := range t.c.failed[:t.c.acked] {
 		contribution.Acknowledged = contribution.Acknowledged.With(t.c.index(r))
 	}
+	if a.combine != nil && a.value == nil {
+		contribution.Payload = a.Data
+		if t.combine == nil {
+			t.combine = map[uint64]func(into, from []byte){}
+		}
+		t.combine[t.entered+1] = a.combine
+	}
 	m := p.machine(t)
 	t.under = append(t.under, a)
 	var out agreement.Actions
@@ -110,8 +136,11 @@ func (p *Process) enter(t *tolerant, a *Agreement) {
 	if number == 0 {
 		t.under = t.under[:len(t.under)-1]
 		p.End(a.handle, ErrInFlight)
-	} else if a.value == nil {
-		a.Number = number
+	} else {
+		t.entered = number
+		if a.value == nil {
+			a.Number = number
+		}
 	}
 	p.runAgreement(t, out)
 }
@@ -184,6 +213,7 @@ func (p *Process) decided(t *tolerant, v *agreement.Value) {
 		t.halfway = a
 		return
 	}
+	delete(t.combine, a.Number)
 	operation := a.Kind
 	if a.value != nil {
 		operation = confirm
@@ -211,10 +241,13 @@ func (p *Process) outcome(t *tolerant, a *Agreement, v *agreement.Value, same bo
 	}
 	var err error
 	a.Flags = uint32(v.Flags)
-	if !same {
+	if !same || a.combine != nil && len(v.Payload) != len(a.Data) {
 		err = ErrOperations
-	} else if gone := v.Unacknowledged(); a.Kind == AgreeFlags && !gone.Empty() {
+	} else if gone := v.Unacknowledged(); (a.Kind == AgreeFlags || a.Kind == AgreeData) && !gone.Empty() {
 		err = &LostError{t.c.members[gone.AppendMembers(room[:0])[0]]}
+	}
+	if a.combine != nil && err != ErrOperations {
+		copy(a.Data, v.Payload)
 	}
 	p.End(a.handle, err)
 }

@@ -32,12 +32,14 @@ type tolerance struct {
 
 // tolerant is one communicator.
 type tolerant struct {
-	c          *context            // of its point-to-point messages
-	agreement  *agreement.Machine  // nil before the first agreement
-	revocation *revocation.Machine // nil before the first word of it
-	under      []*Agreement        // entered here, without a decision, in their order
-	delayed    []*Agreement        // not entered yet, since a death isn't final, or behind a strict one
-	halfway    *Agreement          // strict: its outcome is known, and its second half not entered
+	c          *context                           // of its point-to-point messages
+	agreement  *agreement.Machine                 // nil before the first agreement
+	revocation *revocation.Machine                // nil before the first word of it
+	under      []*Agreement                       // entered here, without a decision, in their order
+	delayed    []*Agreement                       // not entered yet, since a death isn't final, or behind a strict one
+	entered    uint64                             // agreements, and second halves of strict ones
+	combine    map[uint64]func(into, from []byte) // what combines the data of one, by its number
+	halfway    *Agreement                         // strict: its outcome is known, and its second half not entered
 }
 
 // earlyPact is a message of an agreement that came before its communicator was opened here.
@@ -141,7 +143,7 @@ func (p *Process) machine(t *tolerant) *agreement.Machine {
 		if err != nil {
 			panic(err) // a communicator has members, and not too many
 		}
-		t.agreement = agreement.New(agreement.Config{Self: t.c.self, Tree: tree})
+		t.agreement = agreement.New(agreement.Config{Self: t.c.self, Tree: tree, Combine: t.combined})
 		var out agreement.Actions
 		for i, m := range t.c.members {
 			if p.final(m) {
@@ -151,6 +153,19 @@ func (p *Process) machine(t *tolerant) *agreement.Machine {
 		p.runAgreement(t, out)
 	}
 	return t.agreement
+}
+
+// combined combines the data of two parts of the members. Parts that differ in size come to
+// nothing, which is an error at all members.
+func (t *tolerant) combined(number uint64, into, from []byte) []byte {
+	f := t.combine[number]
+	if f == nil || len(into) != len(from) {
+		return into[:0]
+	}
+	if len(into) > 0 {
+		f(into, from)
+	}
+	return into
 }
 
 // revocationMachine is the machine of a communicator's revocation.
