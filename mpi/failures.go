@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"banyan/internal/mpi/comm"
+	"banyan/internal/proto"
 )
 
 // What a program uses that handles failures itself, in the manner of MPI's fault tolerance (ULFM):
@@ -38,11 +39,17 @@ func (c *Comm) Shrink() (*Comm, error) {
 	return &Comm{d, c.abort}, nil
 }
 
-// SetResilient has Barrier, and Reduce and Allreduce of up to 4 KiB with operations of this
-// package, survive the failure of ranks, at the price of an Agree. All ranks that live get the
-// same result, of the same contributors, or all the error of Agree: then acknowledge, and repeat.
-// A revocation doesn't end them. All ranks call it, between the same collectives.
+// SetResilient has Barrier, Reduce and Allreduce survive the failure of ranks, at the price of an
+// Agree more. All ranks that live get the same result, of the same contributors, although others
+// die meanwhile; and ErrProcFailed with it, at all of them, as long as one that has contributed
+// hasn't acknowledged (AckFailed) the failure of one that is missing. Missing tells which those
+// are. A Reduce fails at all ranks if its root has died. A revocation doesn't end them. All ranks
+// call it, between the same collectives.
 func (c *Comm) SetResilient(on bool) { c.c.SetResilient(on) }
+
+// Missing are the ranks whose contributions the last resilient Barrier, Reduce or Allreduce did
+// without. All ranks that live have the same.
+func (c *Comm) Missing() []int { return c.locals(c.c.Missing()) }
 
 // Spares is how many of the last ranks are spares, which wait in Refill to take the rank of a
 // dead one: in the world those of "banyan run --spare-ranks", in a communicator of Refill those
@@ -65,12 +72,14 @@ func (c *Comm) Refill() (*Comm, error) {
 
 // Failed are the ranks of the communicator of whose failure this rank knows, in the order in which
 // it learnt of them. The list only grows.
-func (c *Comm) Failed() []int {
-	var failed []int
-	for _, r := range c.c.Failed() {
-		failed = append(failed, c.c.Local(r))
+func (c *Comm) Failed() []int { return c.locals(c.c.Failed()) }
+
+// locals are ranks of the world as ranks of the communicator.
+func (c *Comm) locals(world []proto.Rank) (ranks []int) {
+	for _, r := range world {
+		ranks = append(ranks, c.c.Local(r))
 	}
-	return failed
+	return ranks
 }
 
 // WorldRanks are the ranks of the communicator as ranks of the world, in their order. They tell who

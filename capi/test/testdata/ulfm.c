@@ -159,12 +159,16 @@ static void refills(int rank)
 	go_on(pool, 4);
 }
 
-// By a hint small collectives survive: rank 1 dies, and nobody shrinks.
+// By a hint collectives survive: rank 1 dies, and nobody shrinks. Data of every other round is large.
 static void resilient(int rank)
 {
 	MPI_Comm comm;
 	MPI_Info info;
-	int one = 1, sum, code;
+	enum { most = 20000 };
+	static int give[most], sum[most];
+	int code;
+	for (int i = 0; i < most; i++)
+		give[i] = 1;
 	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
 	MPI_Info_create(&info);
 	MPI_Info_set(info, "banyan_resilient", "true");
@@ -173,9 +177,10 @@ static void resilient(int rank)
 	for (int i = 0; i < 200; i++) {
 		if (i == 100 && rank == 1)
 			raise(SIGKILL);
-		sum = -1;
-		code = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
-		CHECK(sum == (i < 100 ? 4 : i == 100 ? -1 : 3));
+		int n = i % 2 ? most : 1;
+		sum[0] = sum[n - 1] = -1;
+		code = MPI_Allreduce(give, sum, n, MPI_INT, MPI_SUM, comm);
+		CHECK(sum[0] == (i < 100 ? 4 : 3) && sum[n - 1] == sum[0]);
 		CHECK(i == 100 ? class_of(code) == MPIX_ERR_PROC_FAILED : code == MPI_SUCCESS);
 		if (i == 100)
 			MPIX_Comm_failure_ack(comm);

@@ -15,11 +15,12 @@ func (c *Comm) Allreduce(send, recv []byte, op Op) *Plan {
 		return p.fail(sizeError("the receive buffer", len(recv), len(send)))
 	}
 	p.gives(engine.NoPeer, send)
-	if c.survives(len(send), op) {
-		p.resilient, p.small = true, small{kind: commons.Allreduce, root: -1, send: send, recv: recv, op: op}
-	} else if !op.Foreign && c.isSmall(len(send), p.size()*len(send)) {
+	switch {
+	case c.resilience.on:
+		p.survive(small{kind: commons.Allreduce, send: send, recv: recv, op: op})
+	case !op.Foreign && c.isSmall(len(send), p.size()*len(send)):
 		p.small = small{kind: commons.Allreduce, send: send, recv: recv, op: op}
-	} else {
+	default:
 		p.allreduceSteps(send, recv, op)
 	}
 	return p

@@ -5,11 +5,12 @@ import "banyan/internal/runtime/commons"
 // Barrier returns at no member before every member has called it.
 func (c *Comm) Barrier() *Plan {
 	p := c.plan("Barrier")
-	if c.survives(0, Op{}) {
-		p.resilient, p.small = true, small{kind: commons.Barrier, root: -1}
-	} else if c.isSmall(0, 0) {
+	switch {
+	case c.resilience.on:
+		p.survive(small{kind: commons.Barrier})
+	case c.isSmall(0, 0):
 		p.small.kind = commons.Barrier
-	} else {
+	default:
 		p.barrierSteps()
 	}
 	return p

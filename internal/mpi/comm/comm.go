@@ -61,8 +61,8 @@ type Comm struct {
 	cast           caster
 	calls          engine.Calls
 	sharing        sharing
-	spares         int  // of the last members, who wait for Refill
-	resilient      bool // small collectives survive failures
+	spares         int // of the last members, who wait for Refill
+	resilience     resilience
 	strict         bool // agreements return when all members have the outcome
 
 	mu       sync.Mutex
@@ -144,6 +144,7 @@ func (c *Comm) Free() error {
 	c.eng.CloseContext(c.context | collectivePart)
 	c.closeLanes()
 	c.closeCommons()
+	c.closeAttempts()
 	return nil
 }
 

@@ -29,7 +29,7 @@ type Plan struct {
 	own   uint64 // with Keep and replicas: a context of its own
 	given given
 	small small // what it does, if its steps haven't been made
-	// It is carried out by an agreement, if the program waits for it.
+	// It survives failures, if the program waits for it (resilient.go).
 	resilient bool
 	slots     [2][]int
 }

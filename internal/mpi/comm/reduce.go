@@ -14,11 +14,12 @@ func (c *Comm) Reduce(send, recv []byte, op Op, root int) *Plan {
 		return p.fail(sizeError("the receive buffer", len(recv), len(send)))
 	}
 	p.gives(root, send)
-	if c.survives(len(send), op) {
-		p.resilient, p.small = true, small{kind: commons.Reduce, root: root, send: send, recv: recv, op: op}
-	} else if !op.Foreign && c.isSmall(len(send), p.size()*len(send)) {
+	switch {
+	case c.resilience.on:
+		p.survive(small{kind: commons.Reduce, root: root, send: send, recv: recv, op: op})
+	case !op.Foreign && c.isSmall(len(send), p.size()*len(send)):
 		p.small = small{kind: commons.Reduce, root: root, send: send, recv: recv, op: op}
-	} else {
+	default:
 		p.reduceSteps(send, recv, op, root)
 	}
 	return p

@@ -64,15 +64,19 @@ func refilled(group []proto.Rank, spares int, failed []proto.Rank) (filled []pro
 // derived is the context of a communicator that an agreement has made. All members derive the same
 // without messages, from what they have agreed on.
 func derived(parent, branch uint64, outcome *process.Agreement) uint64 {
-	context := splitmix.Mix(splitmix.Mix(splitmix.Mix(parent)^branch) ^ outcome.Number)
+	context := splitmix.Mix(branchOf(parent, branch) ^ outcome.Number)
 	for _, r := range outcome.Failed {
 		context = splitmix.Mix(context ^ uint64(r))
 	}
 	return context &^ collectivePart
 }
 
+func branchOf(parent, branch uint64) uint64 { return splitmix.Mix(splitmix.Mix(parent) ^ branch) }
+
 // Branches keep the contexts of agreements apart from those of other children.
 const (
 	shrinkBranch = 1 << 62
 	refillBranch = 1<<62 | 1
+
+	attemptBranch = 1<<62 | 2
 )

@@ -1,43 +1,176 @@
 package comm
 
-// Resilient collectives are agreements with data: Barrier, and Reduce and Allreduce of up to
-// resilientMost bytes with operations of the library. Each live member gets the same result, of the
-// same contributors, and the same error, or none: process.ErrRankLost if a member hasn't contributed
-// and one that has didn't acknowledge its failure before. Then there is no result. They heed revocations as little as agreements do: else some members might enter one and others not.
-//
-// Limits: larger ones, operations of the program, and those in the background aren't resilient.
+import (
+	"errors"
+	"fmt"
+	"slices"
 
-// resilientMost is the largest data of a resilient reduction, in bytes.
+	"banyan/internal/proto"
+	"banyan/internal/proto/attempt"
+	"banyan/internal/runtime/commons"
+	"banyan/internal/runtime/engine"
+	"banyan/internal/runtime/process"
+)
+
+// Resilient collectives survive the death of members: Barrier, Reduce and Allreduce, for which the
+// program waits. All live members get the same result, of the same contributors. All get the same
+// error with it, or none: process.ErrRankLost if a member that is missing has died and one that has
+// contributed didn't acknowledge that before.
+//
+// Small ones are agreements with data: up to resilientMost bytes, with operations of the library.
+// Others are attempts (package attempt): an ordinary collective in a context of its own, and an
+// agreement on whether it has succeeded everywhere.
+//
+// They heed revocations as little as agreements do: else some members might enter one and others
+// not, and the next agreement would be another one for each.
+
+// resilientMost is the largest data of an agreement, in bytes: each frame of it is one message
+// that is sent at once.
 const resilientMost = 4096
 
-// SetResilient has small collectives survive the failure of members, at a higher price. All members
-// call it, between the same collectives.
+// errElsewhere is what others get of an attempt that has failed at a member without a death.
+var errElsewhere = errors.New("the collective has failed at another rank")
+
+// resilience is what a communicator knows of its resilient collectives.
+type resilience struct {
+	on       bool
+	missing  []proto.Rank // in the result of the last one
+	attempts *attempt.Machine
+	context  uint64 // of the present attempts
+	among    *Comm  // those that are present; nil: not opened yet
+}
+
+// SetResilient has Barrier, Reduce and Allreduce survive the failure of members, at a higher price.
+// All members call it, between the same collectives.
 func (c *Comm) SetResilient(on bool) {
-	c.resilient = on
+	c.resilience.on = on
 	if on {
 		c.closeCommons() // C would use it
 		c.sharing.may = false
 	}
 }
 
-// survives tells whether a collective is resilient, if the program waits for it.
-func (c *Comm) survives(size int, op Op) bool {
-	return c.resilient && size <= resilientMost && !op.Foreign
-}
+// Missing are the members whose contributions aren't in the result of the last resilient
+// collective, as ranks of the world. All that live have the same.
+func (c *Comm) Missing() []proto.Rank { return c.resilience.missing }
 
-// runResilient carries a small collective out by an agreement.
+// survive makes a plan resilient.
+func (p *Plan) survive(s small) { p.resilient, p.small = true, s }
+
+// runResilient carries a resilient collective out.
 func (p *Plan) runResilient() error {
-	c, s := p.comm, p.small
-	combine := func(into, from []byte) {}
+	c, op, s := p.comm, p.op, p.small
+	p.release()
+	c.resilience.missing = nil
+	if len(s.send) > resilientMost || s.op.Foreign {
+		return c.wrap(op, c.attempt(op, s))
+	}
+	var combine func(into, from []byte)
 	if s.op.Combiner != nil {
 		combine = s.op.Combine
 	}
 	h, outcome := c.eng.AgreeOn(c.context, s.send, combine, c.strict)
 	_, err := c.eng.Wait(h)
-	if err == nil && len(s.send) > 0 && (s.root < 0 || s.root == c.rank) {
-		copy(s.recv, outcome.Data)
+	if lost := (*process.LostError)(nil); err == nil || errors.As(err, &lost) {
+		c.resilience.missing = outcome.Missing
+		if s.takes(c.rank) {
+			copy(s.recv, outcome.Data)
+		}
+		if err == nil {
+			err = c.rootLost(s, outcome)
+		}
 	}
-	err = c.wrap(p.op, err)
-	p.release()
-	return err
+	return c.wrap(op, err)
+}
+
+// takes tells whether a member takes the result of a reduction.
+func (s *small) takes(rank int) bool {
+	return s.kind == commons.Allreduce || s.kind == commons.Reduce && s.root == rank
+}
+
+// rootLost is the error of a Reduce whose root has died, the same at all members.
+func (c *Comm) rootLost(s small, outcome *process.Agreement) error {
+	if s.kind == commons.Reduce && slices.Contains(outcome.Failed, c.group[s.root]) {
+		return &process.LostError{Rank: c.group[s.root]}
+	}
+	return nil
+}
+
+// attempt carries a reduction out by attempts.
+func (c *Comm) attempt(op string, s small) error {
+	r := &c.resilience
+	if r.attempts == nil {
+		r.attempts = attempt.New(c.group)
+		r.context = branchOf(c.context, attemptBranch) &^ collectivePart
+	}
+	if len(s.send) > 0 && len(s.recv) > 0 && &s.send[0] == &s.recv[0] {
+		s.send = slices.Clone(s.send) // a new attempt needs it
+	}
+	for {
+		if s.kind == commons.Reduce && !slices.Contains(r.attempts.Present(), c.group[s.root]) {
+			return &process.LostError{Rank: c.group[s.root]}
+		}
+		failure := c.attemptOnce(s)
+		result := attempt.Done
+		switch {
+		case failure == nil:
+		case errors.Is(failure, process.ErrRankLost), errors.Is(failure, process.ErrRevoked):
+			result = attempt.Lost
+			c.learn(failure)
+		default:
+			result = attempt.Failed
+		}
+		if failure != nil && r.among != nil {
+			r.among.Revoke()
+		}
+		h, outcome := c.eng.Agree(c.context, process.AgreeAttempt, result.Flags(), c.strict)
+		if _, err := c.eng.Wait(h); err != nil {
+			return err
+		}
+		epoch := r.attempts.Epoch()
+		v := r.attempts.Agreed(&attempt.Outcome{
+			Number: outcome.Number, Flags: outcome.Flags, Failed: outcome.Failed, Acknowledged: outcome.Acknowledged,
+		})
+		if r.attempts.Epoch() != epoch {
+			c.closeAttempts()
+			r.context = derived(c.context, attemptBranch, outcome)
+		}
+		switch {
+		case v.Again:
+			continue
+		case v.Broken && failure == nil:
+			return fmt.Errorf("%s: %w", op, errElsewhere)
+		case v.Broken:
+			return failure
+		}
+		r.missing = v.Missing
+		if v.Unacknowledged != proto.AnyRank {
+			return &process.LostError{Rank: v.Unacknowledged}
+		}
+		return c.rootLost(s, outcome)
+	}
+}
+
+// attemptOnce attempts a reduction among those that are present.
+func (c *Comm) attemptOnce(s small) error {
+	r := &c.resilience
+	if r.among == nil {
+		among, err := open(c.eng, r.context, r.attempts.Present())
+		if err != nil {
+			return err
+		}
+		r.among = among
+	}
+	if s.kind == commons.Reduce {
+		return r.among.Reduce(s.send, s.recv, s.op, r.among.local(c.group[s.root])).Run()
+	}
+	return r.among.Allreduce(s.send, s.recv, s.op).Run()
+}
+
+// closeAttempts gives up the context of the present attempts.
+func (c *Comm) closeAttempts() {
+	if c.resilience.among != nil {
+		c.resilience.among.Free()
+		c.resilience.among = nil
+	}
 }

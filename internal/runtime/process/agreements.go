@@ -15,12 +15,14 @@ type AgreementKind uint8
 
 // Kinds of agreements.
 const (
-	AgreeFlags  AgreementKind = iota // MPI's agree
-	AgreeFailed                      // on who has failed
-	AgreeShrink                      // on the members of a smaller communicator
-	AgreeRefill                      // on the members of one in which spares take the places of the dead
-	AgreeData                        // on what the members' data comes to: a resilient collective
-	confirm                          // that all have the outcome of a strict one
+	AgreeFlags   AgreementKind = iota // MPI's agree
+	AgreeFailed                       // on who has failed
+	AgreeShrink                       // on the members of a smaller communicator
+	AgreeRefill                       // on the members of one in which spares take the places of the dead
+	AgreeData                         // on what the members' data comes to: a small resilient collective
+	AgreeBarrier                      // the same without data
+	AgreeAttempt                      // on whether an attempt at a larger one has succeeded
+	confirm                           // that all have the outcome of a strict one
 )
 
 // Agreement is the outcome of an agreement, when its request has ended.
@@ -31,6 +33,9 @@ type Agreement struct {
 	// Failed are the members that a contributor knew to have failed, in the order of their ranks in
 	// the communicator. All members have the same.
 	Failed []proto.Rank
+	// Missing are the members that haven't contributed, Acknowledged those whose failure all
+	// contributors had acknowledged.
+	Missing, Acknowledged []proto.Rank
 
 	Data []byte // of AgreeData: what the contributors' data comes to
 
@@ -79,11 +84,15 @@ func (p *Process) attend(id uint64, r *request, a *Agreement) {
 }
 
 // AgreeOn enters an agreement on what the members' data comes to, combined in the order of the
-// members by a function that leaves its result in its first argument. It ends as Agree of flags
-// does, with the result of those that contributed.
+// members by a function that leaves its result in its first argument; without data it is a
+// barrier. It ends as Agree of flags does, also if it has an error with the result of those that
+// contributed. The function may be called by another thread, as long as the request hasn't ended.
 func (p *Process) AgreeOn(id uint64, data []byte, combine func(into, from []byte), strict bool) (Handle, *Agreement) {
 	h, r := p.newRequest(composite)
 	a := &Agreement{Kind: AgreeData, Flags: ^uint32(0), Data: slices.Clone(data), handle: h, strict: strict, combine: combine}
+	if len(data) == 0 {
+		a.Kind, a.combine = AgreeBarrier, nil
+	}
 	p.attend(id, r, a)
 	return h, a
 }
@@ -239,17 +248,30 @@ func (p *Process) outcome(t *tolerant, a *Agreement, v *agreement.Value, same bo
 			c.noteFailed(r)
 		}
 	}
+	a.Missing, a.Acknowledged = t.c.ranks(v.Missing), t.c.ranks(v.Acknowledged)
 	var err error
 	a.Flags = uint32(v.Flags)
-	if !same || a.combine != nil && len(v.Payload) != len(a.Data) {
+	if !same || len(v.Payload) != len(a.Data) {
 		err = ErrOperations
-	} else if gone := v.Unacknowledged(); (a.Kind == AgreeFlags || a.Kind == AgreeData) && !gone.Empty() {
+	} else if gone := v.Unacknowledged(); a.Kind.fails() && !gone.Empty() {
 		err = &LostError{t.c.members[gone.AppendMembers(room[:0])[0]]}
 	}
-	if a.combine != nil && err != ErrOperations {
+	if err != ErrOperations {
 		copy(a.Data, v.Payload)
 	}
 	p.End(a.handle, err)
+}
+
+// fails tells whether an agreement ends with an error if a member hasn't contributed whose failure
+// isn't acknowledged.
+func (k AgreementKind) fails() bool { return k == AgreeFlags || k == AgreeData || k == AgreeBarrier }
+
+// ranks are the members in a set.
+func (c *context) ranks(s agreement.Set) (ranks []proto.Rank) {
+	for _, i := range s.AppendMembers(nil) {
+		ranks = append(ranks, c.members[i])
+	}
+	return ranks
 }
 
 // end ends all agreements of a communicator that the program waits for.
