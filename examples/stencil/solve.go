@@ -140,17 +140,25 @@ func (s *solver) save() error {
 	buddy, other := (rank+1)%ranks, (rank+ranks-1)%ranks
 	_, n := s.block(other, ranks)
 	made := copies{s.step, s.comm.WorldRanks(), slices.Clone(s.part[1 : len(s.part)-1]), make([]float64, n)}
-	well := uint32(1)
-	if _, err := mpi.Sendrecv(s.comm, made.own, buddy, 3, made.left, other, 3); err != nil {
-		well = 0
-		s.comm.Revoke() // others may wait for this rank
+	_, err := mpi.Sendrecv(s.comm, made.own, buddy, 3, made.left, other, 3)
+	if err = together(s.comm, err); err == nil {
+		s.kept = made
 	}
-	well, err := s.comm.Agree(well)
+	return err
+}
+
+// together tells all ranks of a communicator whether all have succeeded in what they did: it
+// returns an error at all, or at none. What they do next they do together, or not at all. Each call
+// that may fail at one rank and succeed at another needs it before ranks part.
+func together(c *mpi.Comm, err error) error {
+	well := uint32(1)
+	if err != nil {
+		well = 0
+		c.Revoke() // others may wait for this rank
+	}
+	well, err = c.Agree(well)
 	if err == nil && well == 0 {
 		err = mpi.ErrRevoked
-	}
-	if err == nil {
-		s.kept = made
 	}
 	return err
 }
@@ -216,15 +224,7 @@ func (s *solver) assign(finished bool) (over bool, err error) {
 	if err == nil {
 		s.comm, err = s.pool.Split(colour, 0)
 	}
-	well := uint32(1)
-	if err != nil {
-		well = 0
-		s.pool.Revoke()
-	}
-	if well, err = s.pool.Agree(well); err == nil && well == 0 {
-		err = mpi.ErrRevoked
-	}
-	if err != nil {
+	if err = together(s.pool, err); err != nil {
 		return false, err
 	}
 	s.kept.step, s.kept.members = all[1], nil
@@ -237,7 +237,7 @@ func (s *solver) assign(finished bool) (over bool, err error) {
 }
 
 // collect puts the rod together from the copies that the live ranks have. Each part comes from the
-// rank that had it, or from its buddy.
+// rank that had it, or from its buddy. All get an error or none.
 func (s *solver) collect() ([]float64, error) {
 	members, ranks := s.kept.members, len(s.kept.members)
 	live := s.comm.WorldRanks()
@@ -266,7 +266,7 @@ func (s *solver) collect() ([]float64, error) {
 		return nil, errLost
 	}
 	parts := make([]float64, s.cells)
-	if err := mpi.Allgatherv(s.comm, mine, parts, counts); err != nil {
+	if err := together(s.comm, mpi.Allgatherv(s.comm, mine, parts, counts)); err != nil {
 		return nil, err
 	}
 	rod := make([]float64, s.cells)
@@ -288,15 +288,7 @@ func (s *solver) sum() (result, error) {
 		_, counts[r] = s.block(r, s.comm.Size())
 	}
 	rod := make([]float64, s.cells)
-	well := uint32(1)
-	if err := mpi.Allgatherv(s.comm, s.part[1:len(s.part)-1], rod, counts); err != nil {
-		well = 0
-		s.comm.Revoke()
-	}
-	well, err := s.comm.Agree(well)
-	if err == nil && well == 0 {
-		err = mpi.ErrRevoked
-	}
+	err := together(s.comm, mpi.Allgatherv(s.comm, s.part[1:len(s.part)-1], rod, counts))
 	r := result{rank: s.comm.Rank(), ranks: s.comm.Size()}
 	hash := fnv.New64a()
 	for _, x := range rod {

@@ -144,7 +144,7 @@ func (c *Comm) Free() error {
 	c.eng.CloseContext(c.context | collectivePart)
 	c.closeLanes()
 	c.closeCommons()
-	c.closeAttempts()
+	c.closeTries()
 	return nil
 }
 

@@ -78,5 +78,5 @@ const (
 	shrinkBranch = 1 << 62
 	refillBranch = 1<<62 | 1
 
-	attemptBranch = 1<<62 | 2
+	retryBranch = 1<<62 | 2
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"banyan/internal/proto"
-	"banyan/internal/proto/attempt"
+	"banyan/internal/proto/retry"
 	"banyan/internal/runtime/commons"
 	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
@@ -18,7 +18,7 @@ import (
 // contributed didn't acknowledge that before.
 //
 // Small ones are agreements with data: up to resilientMost bytes, with operations of the library.
-// Others are attempts (package attempt): an ordinary collective in a context of its own, and an
+// Others are tries (package retry): an ordinary collective in a context of its own, and an
 // agreement on whether it has succeeded everywhere.
 //
 // They heed revocations as little as agreements do: else some members might enter one and others
@@ -28,16 +28,16 @@ import (
 // that is sent at once.
 const resilientMost = 4096
 
-// errElsewhere is what others get of an attempt that has failed at a member without a death.
+// errElsewhere is what others get of a try that has failed at a member without a death.
 var errElsewhere = errors.New("the collective has failed at another rank")
 
 // resilience is what a communicator knows of its resilient collectives.
 type resilience struct {
-	on       bool
-	missing  []proto.Rank // in the result of the last one
-	attempts *attempt.Machine
-	context  uint64 // of the present attempts
-	among    *Comm  // those that are present; nil: not opened yet
+	on      bool
+	missing []proto.Rank // in the result of the last one
+	machine *retry.Machine
+	context uint64 // of the present tries
+	among   *Comm  // those that are present; nil: not opened yet
 }
 
 // SetResilient has Barrier, Reduce and Allreduce survive the failure of members, at a higher price.
@@ -63,7 +63,7 @@ func (p *Plan) runResilient() error {
 	p.release()
 	c.resilience.missing = nil
 	if len(s.send) > resilientMost || s.op.Foreign {
-		return c.wrap(op, c.attempt(op, s))
+		return c.wrap(op, c.retried(op, s))
 	}
 	var combine func(into, from []byte)
 	if s.op.Combiner != nil {
@@ -96,44 +96,44 @@ func (c *Comm) rootLost(s small, outcome *process.Agreement) error {
 	return nil
 }
 
-// attempt carries a reduction out by attempts.
-func (c *Comm) attempt(op string, s small) error {
+// retried carries a reduction out by tries.
+func (c *Comm) retried(op string, s small) error {
 	r := &c.resilience
-	if r.attempts == nil {
-		r.attempts = attempt.New(c.group)
-		r.context = branchOf(c.context, attemptBranch) &^ collectivePart
+	if r.machine == nil {
+		r.machine = retry.New(c.group)
+		r.context = branchOf(c.context, retryBranch) &^ collectivePart
 	}
 	if len(s.send) > 0 && len(s.recv) > 0 && &s.send[0] == &s.recv[0] {
-		s.send = slices.Clone(s.send) // a new attempt needs it
+		s.send = slices.Clone(s.send) // another try needs it
 	}
 	for {
-		if s.kind == commons.Reduce && !slices.Contains(r.attempts.Present(), c.group[s.root]) {
+		if s.kind == commons.Reduce && !slices.Contains(r.machine.Present(), c.group[s.root]) {
 			return &process.LostError{Rank: c.group[s.root]}
 		}
-		failure := c.attemptOnce(s)
-		result := attempt.Done
+		failure := c.tryOnce(s)
+		result := retry.Done
 		switch {
 		case failure == nil:
 		case errors.Is(failure, process.ErrRankLost), errors.Is(failure, process.ErrRevoked):
-			result = attempt.Lost
+			result = retry.Lost
 			c.learn(failure)
 		default:
-			result = attempt.Failed
+			result = retry.Failed
 		}
 		if failure != nil && r.among != nil {
 			r.among.Revoke()
 		}
-		h, outcome := c.eng.Agree(c.context, process.AgreeAttempt, result.Flags(), c.strict)
+		h, outcome := c.eng.Agree(c.context, process.AgreeRetry, result.Flags(), c.strict)
 		if _, err := c.eng.Wait(h); err != nil {
 			return err
 		}
-		epoch := r.attempts.Epoch()
-		v := r.attempts.Agreed(&attempt.Outcome{
+		since := r.machine.Since()
+		v := r.machine.Agreed(&retry.Outcome{
 			Number: outcome.Number, Flags: outcome.Flags, Failed: outcome.Failed, Acknowledged: outcome.Acknowledged,
 		})
-		if r.attempts.Epoch() != epoch {
-			c.closeAttempts()
-			r.context = derived(c.context, attemptBranch, outcome)
+		if r.machine.Since() != since {
+			c.closeTries()
+			r.context = derived(c.context, retryBranch, outcome)
 		}
 		switch {
 		case v.Again:
@@ -151,11 +151,11 @@ func (c *Comm) attempt(op string, s small) error {
 	}
 }
 
-// attemptOnce attempts a reduction among those that are present.
-func (c *Comm) attemptOnce(s small) error {
+// tryOnce tries a reduction among those that are present.
+func (c *Comm) tryOnce(s small) error {
 	r := &c.resilience
 	if r.among == nil {
-		among, err := open(c.eng, r.context, r.attempts.Present())
+		among, err := open(c.eng, r.context, r.machine.Present())
 		if err != nil {
 			return err
 		}
@@ -167,8 +167,8 @@ func (c *Comm) attemptOnce(s small) error {
 	return r.among.Allreduce(s.send, s.recv, s.op).Run()
 }
 
-// closeAttempts gives up the context of the present attempts.
-func (c *Comm) closeAttempts() {
+// closeTries gives up the context of the present tries.
+func (c *Comm) closeTries() {
 	if c.resilience.among != nil {
 		c.resilience.among.Free()
 		c.resilience.among = nil

@@ -21,7 +21,7 @@ const (
 	AgreeRefill                       // on the members of one in which spares take the places of the dead
 	AgreeData                         // on what the members' data comes to: a small resilient collective
 	AgreeBarrier                      // the same without data
-	AgreeAttempt                      // on whether an attempt at a larger one has succeeded
+	AgreeRetry                        // on whether a try at a larger one has succeeded
 	confirm                           // that all have the outcome of a strict one
 )
 

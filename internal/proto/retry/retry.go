@@ -1,32 +1,32 @@
-// Package attempt is the part of a member in collectives that survive the death of members. Each
-// is attempted by an ordinary algorithm, among those that are present. Then the members agree on
-// whether it has succeeded everywhere. If not it is attempted anew, without those that they have
+// Package retry is the part of a member in collectives that survive the death of members. Each
+// is tried by an ordinary algorithm, among those that are present. Then the members agree on
+// whether it has succeeded everywhere. If not it is tried again, without those that they have
 // agreed to be dead.
 //
 // # What the driver does
 //
-//   - It carries an attempt out among [Machine.Present], in a context that is derived from the
-//     communicator and from [Machine.Epoch]. So messages of an attempt that was given up are
+//   - It carries a try out among [Machine.Present], in a context that is derived from the
+//     communicator and from [Machine.Since]. So messages of a try that was given up are
 //     never taken for those of another.
-//   - A member whose attempt fails revokes that context before it goes on: else another would
+//   - A member whose try fails revokes that context before it goes on: else another would
 //     wait there for what this one doesn't send any more.
 //   - It enters an agreement of the whole communicator with the flags of its [Result], and hands
-//     the outcome to [Machine.Agreed]. A member that a failed attempt has shown to be dead is
+//     the outcome to [Machine.Agreed]. A member that a failed try has shown to be dead is
 //     among the outcome's Failed: the driver enters when that death is final.
 //
 // # Invariants
 //
-//   - All members that live have the same present members and the same epoch before each attempt,
+//   - All members that live have the same present members, since the same agreement, before each try,
 //     and the same [Verdict] after it: they depend on nothing but outcomes of agreements.
 //   - A result has the data of all that were present, and no other. All that live are present.
-//   - Each new attempt has fewer members, so there are at most as many as members.
+//   - Each further try has fewer members, so there are at most as many as members.
 //
 // # Limits
 //
-// An attempt is whole or nothing: one death late in a long collective costs all that was done. A
-// member that got a result and died may have got one that the others, which attempt anew, don't
+// A try is whole or nothing: one death late in a long collective costs all that was done. A
+// member that got a result and died may have got one that the others, which try again, don't
 // get; a strict agreement rules that out.
-package attempt
+package retry
 
 import (
 	"slices"
@@ -34,14 +34,14 @@ import (
 	"banyan/internal/proto"
 )
 
-// Result is how an attempt has ended at one member.
+// Result is how a try has ended at one member.
 type Result uint8
 
 // Results.
 const (
 	Done   Result = iota // with success
 	Lost                 // a member is dead, or the context was revoked
-	Failed               // for another reason: to attempt anew wouldn't help
+	Failed               // for another reason: to try again wouldn't help
 )
 
 // Flags of an agreement, which is their bitwise AND at all members.
@@ -50,7 +50,7 @@ const (
 	flagSound             // and if some have, then because of deaths
 )
 
-// Flags is what a member brings to the agreement on an attempt.
+// Flags is what a member brings to the agreement on a try.
 func (r Result) Flags() uint32 {
 	switch r {
 	case Done:
@@ -72,7 +72,7 @@ type Outcome struct {
 
 // Verdict is what follows from an outcome.
 type Verdict struct {
-	Again  bool // attempt it anew
+	Again  bool // try it anew
 	Broken bool // it has failed at a member, not because of a death
 	// Missing are the members whose data isn't in the result, and Unacknowledged is the first of
 	// them whose death a member hadn't acknowledged, or AnyRank.
@@ -80,23 +80,23 @@ type Verdict struct {
 	Unacknowledged proto.Rank
 }
 
-// Machine is what a member knows of the attempts of one communicator.
+// Machine is what a member knows of the tries of one communicator.
 type Machine struct {
 	members, present []proto.Rank
-	epoch            uint64
+	since            uint64
 }
 
 // New makes the machine of a communicator.
 func New(members []proto.Rank) *Machine { return &Machine{members: members, present: members} }
 
-// Present are the members of the next attempt, in their order in the communicator. The caller must
+// Present are the members of the next try, in their order in the communicator. The caller must
 // not change them.
 func (m *Machine) Present() []proto.Rank { return m.present }
 
-// Epoch is the number of the agreement from which on these members are present, 0 at first.
-func (m *Machine) Epoch() uint64 { return m.epoch }
+// Since is the number of the agreement from which on these members are present, 0 at first.
+func (m *Machine) Since() uint64 { return m.since }
 
-// Agreed takes the outcome of the agreement on an attempt.
+// Agreed takes the outcome of the agreement on a try.
 func (m *Machine) Agreed(o *Outcome) Verdict {
 	v := Verdict{Unacknowledged: proto.AnyRank}
 	left := m.present
@@ -116,7 +116,7 @@ func (m *Machine) Agreed(o *Outcome) Verdict {
 		}
 	}
 	if v.Broken || len(left) < len(m.present) {
-		m.present, m.epoch = left, o.Number
+		m.present, m.since = left, o.Number
 	}
 	return v
 }
