@@ -23,6 +23,7 @@ var programs = map[string]func(w *comm.Comm, arguments []int) error{
 	"share":     share,
 	"ways":      waysProgram,
 	"exchanges": exchangesProgram,
+	"resilient": resilient,
 }
 
 func TestMain(m *testing.M) {

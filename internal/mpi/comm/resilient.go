@@ -8,7 +8,6 @@ import (
 	"banyan/internal/proto"
 	"banyan/internal/proto/retry"
 	"banyan/internal/runtime/commons"
-	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
 )
 

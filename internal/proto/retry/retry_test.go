@@ -11,9 +11,15 @@ const stateLimit = 50_000_000
 
 // Every death at every step of collectives that survive, in every order of messages.
 func TestExhaustive(t *testing.T) {
-	worlds := []rules{{members: 2, rounds: 3, deaths: 1}, {members: 3, rounds: 1, deaths: 2}}
+	worlds := []rules{
+		{members: 2, rounds: 3, deaths: 1},
+		{members: 3, rounds: 2, deaths: 1},
+		{members: 3, rounds: 2, deaths: 2},
+		{members: 3, rounds: 1, deaths: 2, timid: true},
+	}
 	if explore.Long() {
-		worlds = append(worlds, rules{members: 3, rounds: 2, deaths: 2}, rules{members: 4, rounds: 1, deaths: 1})
+		worlds = append(worlds, rules{members: 3, rounds: 3, deaths: 2, timid: true},
+			rules{members: 4, rounds: 1, deaths: 2}, rules{members: 4, rounds: 1, deaths: 1, timid: true})
 	}
 	for _, r := range worlds {
 		stats, err := explore.All(r.world(), stateLimit)
@@ -31,7 +37,7 @@ func TestRandom(t *testing.T) {
 		seeds = 50_000
 	}
 	for seed := uint64(1); seed <= seeds; seed++ {
-		r := rules{members: 3 + int(seed%2), rounds: 1 + int(seed%4), deaths: 1 + int(seed/4%3)}
+		r := rules{members: 3 + int(seed%2), rounds: 1 + int(seed%4), deaths: 1 + int(seed/4%3), timid: seed%3 == 0}
 		r.deaths = min(r.deaths, r.members-1)
 		if err := explore.Random(r.world(), seed, 10_000); err != nil {
 			t.Fatalf("%+v: %v", r, err)

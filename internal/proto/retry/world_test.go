@@ -33,6 +33,7 @@ const (
 // rules are what doesn't change in a world.
 type rules struct {
 	members, rounds, deaths int
+	timid                   bool // a try fails where any death is known, not only that of a member that it waits for
 	bug                     bug
 }
 
@@ -166,7 +167,7 @@ func (w *world) Events(dst []event) []event {
 				dst = append(dst, event{returns, 0, self})
 			}
 		case a.trying:
-			if a.known&mask(a.Present()) != 0 {
+			if a.known&w.awaited(i) != 0 {
 				dst = append(dst, event{lose, 0, self})
 			}
 		case a.round < w.rounds:
@@ -195,6 +196,18 @@ func (w *world) Events(dst []event) []event {
 		}
 	}
 	return dst
+}
+
+// awaited are the members whose death ends a try at a member.
+func (w *world) awaited(i int) uint16 {
+	a := &w.actors[i]
+	switch hub := a.Present()[0]; {
+	case w.timid:
+		return mask(a.Present())
+	case int(hub) != i:
+		return 1 << hub
+	}
+	return mask(a.Present()) &^ a.here
 }
 
 // takes tells whether a message is one of the present try or of an earlier one, or a revocation
@@ -396,7 +409,7 @@ func (w *world) over(i int, v Verdict) error {
 		}
 		b := &w.actors[q]
 		if w.live(q) && b.round >= a.round && b.story[a.round-1] != e {
-			return fmt.Errorf("%w: %d has %x, %d %x", errDiffers, i, e, q, b.story[a.round-1])
+			return fmt.Errorf("%w: %d has %+v, %d %+v", errDiffers, i, e, q, b.story[a.round-1])
 		}
 	}
 	if open := e.missing &^ a.acked; open != 0 && e.open == proto.AnyRank {
