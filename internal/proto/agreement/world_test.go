@@ -285,6 +285,13 @@ func (w *world) decided(p int, x *Action) error {
 	}
 	for q := range w.actors {
 		b := &w.actors[q]
+		if !w.overlap && !w.suspicion && !v.Missing.Has(q) {
+			for j, mine := range a.values[:number] {
+				if !b.values[j].same(&mine) {
+					return fmt.Errorf("%w: %d, whose contribution counts in agreement %d, has another outcome of %d", errDiffers, q, number+1, j+1)
+				}
+			}
+		}
 		switch {
 		case len(b.values) <= number || b.values[number].same(v):
 		case !b.dead:

@@ -6,8 +6,9 @@
 // # What the driver does
 //
 //   - It carries a try out among [Machine.Present], in a context that is derived from the
-//     communicator and from [Machine.Since]. So messages of a try that was given up are
-//     never taken for those of another.
+//     communicator and from the agreement [Machine.Since] which these are present: its number and
+//     whom it found dead. So messages of a try that was given up are never taken for those of
+//     another, nor those of a member that had another outcome before it died.
 //   - A member whose try fails revokes that context before it goes on: else another would
 //     wait there for what this one doesn't send any more.
 //   - It enters an agreement of the whole communicator with the flags of its [Result], and hands
@@ -22,6 +23,9 @@
 //   - Each further try has fewer members, so there are at most as many as members.
 //
 // # Limits
+//
+// What a dead member has contributed to an agreement counts only if the outcomes that it had before
+// are those of all others. Package agreement sees to that.
 //
 // A try is whole or nothing: one death late in a long collective costs all that was done. A
 // member that got a result and died may have got one that the others, which try again, don't

@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"errors"
 	"testing"
 
 	"banyan/internal/proto"
@@ -47,14 +48,21 @@ func TestRandom(t *testing.T) {
 
 // Known bugs of drivers must be found.
 func TestCanaries(t *testing.T) {
-	for b := selfish; b <= oneContext; b++ {
+	for b := selfish; b <= byNumber; b++ {
 		found := error(nil)
-		for _, r := range []rules{{members: 3, rounds: 1, deaths: 1, bug: b}, {members: 3, rounds: 2, deaths: 2, bug: b}} {
+		for _, r := range []rules{
+			{members: 3, rounds: 1, deaths: 1, bug: b},
+			{members: 3, rounds: 1, deaths: 1, timid: true, bug: b},
+			{members: 4, rounds: 1, deaths: 2, bug: b},
+		} {
 			for seed := uint64(1); seed <= 3000 && found == nil; seed++ {
 				found = explore.Random(r.world(), seed, 10_000)
 			}
 		}
 		if found == nil {
+			_, found = explore.All((&rules{members: 4, rounds: 1, deaths: 2, bug: b}).world(), 20_000)
+		}
+		if found == nil || errors.Is(found, explore.ErrLimit) {
 			t.Errorf("bug %d isn't found", b)
 		}
 		t.Logf("bug %d: %.200v", b, found)

@@ -27,7 +27,8 @@ const (
 	selfish        // a member whose try succeeds asks nobody
 	silent         // a member whose try fails doesn't revoke it
 	opinion        // a member leaves out those that it holds for dead itself
-	oneContext     // a new try has the context of the old one
+	oneContext     // a further try has the context of the one before
+	byNumber       // its context is derived from the agreement's number only
 )
 
 // rules are what doesn't change in a world.
@@ -39,8 +40,8 @@ type rules struct {
 
 // world is a communicator whose members make reductions that survive. A try gathers at the
 // lowest present member, which tells the others the result. Agreements and revocations are what
-// their packages promise, not machines; also that members which got an outcome and died
-// may have got another one.
+// their packages promise, not machines. That is also that members which got an outcome and died
+// may have got another one; then nothing counts that they have contributed since.
 type world struct {
 	*rules
 	actors     []actor
@@ -58,11 +59,12 @@ type actor struct {
 	entered int // agreements
 	trying,
 	waiting bool // for an outcome
-	result  Result
-	run     int    // tries in this since
+	context uint64
+	run     int    // tries in this context
 	sum     uint16 // four bits for each member: how often its data counts
 	here    uint16 // members whose data is in it
-	revoked bool   // the context of this since
+	revoked bool
+	got     []value // by agreement
 	story   []ending
 }
 
@@ -73,10 +75,10 @@ type ending struct {
 }
 
 type message struct {
-	kind  uint8 // of data, result, revoke
-	since uint64
-	run   int
-	sum   uint16
+	kind    uint8 // of data, result, revoke
+	context uint64
+	run     int
+	sum     uint16
 }
 
 const (
@@ -189,8 +191,9 @@ func (w *world) Events(dst []event) []event {
 			heard |= w.actors[r].known
 		}
 		all := uint16(1)<<w.members - 1
+		other := w.other(k)
 		for missing := uint16(0); missing <= all; missing++ {
-			if missing&^heard == 0 && all&^g.entered&^missing == 0 && missing != all {
+			if other&^missing == 0 && missing&^heard == 0 && all&^g.entered&^missing == 0 && missing != all {
 				dst = append(dst, event{decide, int16(missing), int16(k)})
 			}
 		}
@@ -214,19 +217,24 @@ func (w *world) awaited(i int) uint16 {
 // of the present context.
 func (w *world) takes(a *actor, m *message) bool {
 	switch {
-	case m.since != w.since(a):
-		return m.since < w.since(a)
+	case m.context != a.context:
+		return m.context>>16 < a.context>>16
 	case m.kind == revoke:
 		return true
 	}
 	return m.run < a.run || m.run == a.run && (a.trying || a.waiting)
 }
 
-func (w *world) since(a *actor) uint64 {
-	if w.bug == oneContext {
-		return 0
+// other are the members that entered an agreement after an outcome that isn't the others'.
+func (w *world) other(k int) (m uint16) {
+	for i := range w.actors {
+		for j, v := range w.actors[i].got[:min(k, len(w.actors[i].got))] {
+			if v != w.agreements[j].value {
+				m |= 1 << i
+			}
+		}
 	}
-	return a.Since()
+	return m
 }
 
 func (w *world) Apply(e event) error {
@@ -279,7 +287,7 @@ func (w *world) begin(i int) error {
 	case a.revoked:
 		w.ends(i, Lost)
 	case i != hub:
-		w.send(i, hub, message{data, w.since(a), a.run, a.sum})
+		w.send(i, hub, message{data, a.context, a.run, a.sum})
 	case len(a.Present()) == 1:
 		w.ends(i, Done)
 	}
@@ -288,7 +296,7 @@ func (w *world) begin(i int) error {
 
 func (w *world) delivered(i, from int, m *message) {
 	a := &w.actors[i]
-	if m.since != w.since(a) || m.kind != revoke && (m.run != a.run || !a.trying) {
+	if m.context != a.context || m.kind != revoke && (m.run != a.run || !a.trying) {
 		return
 	}
 	switch m.kind {
@@ -296,7 +304,7 @@ func (w *world) delivered(i, from int, m *message) {
 		a.sum, a.here = a.sum+m.sum, a.here|1<<from
 		if a.here == mask(a.Present()) {
 			for _, r := range a.Present()[1:] {
-				w.send(i, int(r), message{result, w.since(a), a.run, a.sum})
+				w.send(i, int(r), message{result, a.context, a.run, a.sum})
 			}
 			w.ends(i, Done)
 		}
@@ -317,7 +325,7 @@ func (w *world) revoke(i int) {
 	a := &w.actors[i]
 	a.revoked = true
 	for _, r := range a.Present() {
-		w.send(i, int(r), message{kind: revoke, since: w.since(a)})
+		w.send(i, int(r), message{kind: revoke, context: a.context})
 	}
 }
 
@@ -331,7 +339,7 @@ func (w *world) send(from, to int, m message) {
 // ends ends a try at a member, and enters the agreement on it.
 func (w *world) ends(i int, r Result) {
 	a := &w.actors[i]
-	a.trying, a.result = false, r
+	a.trying = false
 	if r == Lost && !a.revoked && w.bug != silent {
 		w.revoke(i)
 	}
@@ -373,12 +381,16 @@ func (w *world) returns(i int) error {
 	if w.bug == opinion {
 		failed = a.known
 	}
+	a.got = append(slices.Clone(a.got), g.value)
 	since := a.Since()
 	v := a.Agreed(&Outcome{Number: uint64(number), Flags: g.value.flags, Failed: list(failed), Acknowledged: list(g.value.acked)})
 	if a.Since() != since {
-		a.revoked, a.run = false, 0
-		if w.bug == oneContext {
-			a.run = a.round
+		a.revoked, a.run, a.context = false, 0, a.Since()<<16|uint64(failed)
+		switch w.bug {
+		case oneContext:
+			a.context, a.run = 0, a.round
+		case byNumber:
+			a.context = a.Since() << 16
 		}
 	}
 	if v.Broken {
@@ -454,16 +466,20 @@ func (w *world) AppendKey(b []byte) []byte {
 		for _, e := range a.story {
 			b = varint.Append(b, uint64(e.sum), uint64(e.missing), uint64(e.open+1))
 		}
+		b = varint.Append(b, uint64(len(a.got)))
+		for _, v := range a.got {
+			b = varint.Append(b, uint64(v.flags), uint64(v.failed), uint64(v.acked))
+		}
 		if !w.live(i) {
 			continue
 		}
 		b = varint.Append(b, uint64(a.known), uint64(a.acked), uint64(a.round), uint64(a.tries), uint64(a.entered), uint64(a.run),
-			uint64(a.sum), uint64(a.here), uint64(mask(a.Present())), a.Since(), bit(a.trying), bit(a.waiting), bit(a.revoked))
+			uint64(a.sum), uint64(a.here), uint64(mask(a.Present())), a.Since(), a.context, bit(a.trying), bit(a.waiting), bit(a.revoked))
 	}
 	for _, c := range w.channels {
 		b = varint.Append(b, uint64(len(c)))
 		for _, m := range c {
-			b = varint.Append(b, uint64(m.kind), m.since, uint64(m.run), uint64(m.sum))
+			b = varint.Append(b, uint64(m.kind), m.context, uint64(m.run), uint64(m.sum))
 		}
 	}
 	for k := range w.agreements {
