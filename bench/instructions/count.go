@@ -51,6 +51,10 @@ func Rows() []Row {
 		add(kind, 1024, 2, 1, 0)
 		add(kind, 16<<10, 2, 1, 0)
 	}
+	for _, size := range []int{8, 16 << 10} {
+		add("resilient", size, 2, 1, 0)
+	}
+	add("allreduce", 16<<10, 2, 1, 0)
 	add("posted", 8, 2, 1, 0)
 	add("unexpected", 8, 2, 1, 0)
 	return rows

@@ -84,7 +84,7 @@ func (f *instructionsFlags) run(cmd *cobra.Command) error {
 	}
 	for _, kind := range f.kinds {
 		if !slices.ContainsFunc(rows, func(r counted) bool { return r.Kind == kind }) {
-			return fmt.Errorf("--kind %q: there are latency, stream, barrier, bcast, allreduce, alltoall, vector, indexed, struct, posted and unexpected", kind)
+			return fmt.Errorf("--kind %q: there are latency, stream, barrier, bcast, allreduce, alltoall, vector, indexed, struct, resilient, posted and unexpected", kind)
 		}
 	}
 	shop, err := openWorkshop()
