@@ -47,7 +47,7 @@ It needs linux on amd64, and the permission to trace processes.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.kinds, "kind", nil, "kinds of operations: latency, stream, barrier, bcast, allreduce, alltoall, vector, indexed, struct, posted, unexpected (default all)")
+	flags.StringSliceVar(&f.kinds, "kind", nil, "kinds of operations: latency, stream, barrier, bcast, allreduce, alltoall, vector, indexed, struct, resilient, posted, unexpected (default all)")
 	flags.StringVar(&f.profile, "profile", "", "list the functions of this library: banyan, openmpi or mpich")
 	flags.BoolVar(&f.path, "path", false, "list them in the order in which they ran")
 	cli.FormatFlag(flags, &f.format)
