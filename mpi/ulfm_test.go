@@ -154,7 +154,7 @@ func TestAcknowledge(t *testing.T) {
 	})
 }
 
-// Resilient collectives end with the same result at all that live, whoever dies, in one
+// Resilient collectives end with the same result at all that live, whichever ranks die, in one
 // communicator that nobody revokes. The result tells who has contributed: those that have died
 // stay away. Data is small or large by turns, and operations are the program's own.
 func TestResilient(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"banyan/internal/proto"
-	"banyan/internal/proto/retry"
 	"banyan/internal/runtime/commons"
 	"banyan/internal/runtime/process"
 )
@@ -34,7 +33,7 @@ var errElsewhere = errors.New("the collective has failed at another rank")
 type resilience struct {
 	on      bool
 	missing []proto.Rank // in the result of the last one
-	machine *retry.Machine
+	machine process.Tries
 	context uint64 // of the present tries
 	among   *Comm  // those that are present; nil: not opened yet
 }
@@ -98,8 +97,8 @@ func (c *Comm) rootLost(s small, outcome *process.Agreement) error {
 // retried carries a reduction out by tries.
 func (c *Comm) retried(op string, s small) error {
 	r := &c.resilience
-	if r.machine == nil {
-		r.machine = retry.New(c.group)
+	if r.context == 0 {
+		r.machine = process.NewTries(c.group)
 		r.context = branchOf(c.context, retryBranch) &^ collectivePart
 	}
 	if len(s.send) > 0 && len(s.recv) > 0 && &s.send[0] == &s.recv[0] {
@@ -110,26 +109,16 @@ func (c *Comm) retried(op string, s small) error {
 			return &process.LostError{Rank: c.group[s.root]}
 		}
 		failure := c.tryOnce(s)
-		result := retry.Done
-		switch {
-		case failure == nil:
-		case errors.Is(failure, process.ErrRankLost), errors.Is(failure, process.ErrRevoked):
-			result = retry.Lost
-			c.learn(failure)
-		default:
-			result = retry.Failed
-		}
+		c.learn(failure)
 		if failure != nil && r.among != nil {
 			r.among.Revoke()
 		}
-		h, outcome := c.eng.Agree(c.context, process.AgreeRetry, result.Flags(), c.strict)
+		h, outcome := c.eng.Agree(c.context, process.AgreeRetry, r.machine.Flags(failure), c.strict)
 		if _, err := c.eng.Wait(h); err != nil {
 			return err
 		}
 		since := r.machine.Since()
-		v := r.machine.Agreed(&retry.Outcome{
-			Number: outcome.Number, Flags: outcome.Flags, Failed: outcome.Failed, Acknowledged: outcome.Acknowledged,
-		})
+		v := r.machine.Agreed(outcome)
 		if r.machine.Since() != since {
 			c.closeTries()
 			r.context = derived(c.context, retryBranch, outcome)

@@ -17,8 +17,8 @@
 //
 // # Invariants
 //
-//   - All members that live have the same present members, since the same agreement, before each try,
-//     and the same [Verdict] after it: they depend on nothing but outcomes of agreements.
+//   - All members that live have the same present members, since the same agreement, before each
+//     try, and the same [Verdict] after it: they depend on nothing but outcomes of agreements.
 //   - A result has the data of all that were present, and no other. All that live are present.
 //   - Each further try has fewer members, so there are at most as many as members.
 //

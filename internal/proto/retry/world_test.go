@@ -32,7 +32,7 @@ const (
 // rules are what doesn't change in a world.
 type rules struct {
 	members, rounds, deaths int
-	timid                   bool // a try fails where any death is known, not only that of a member that it waits for
+	timid                   bool // a try fails where any death is known
 	bug                     bug
 }
 
