@@ -54,7 +54,8 @@
 //
 // # Invariants
 //
-//   - There is at most one attempt at a time: package replica refills one slot after the other.
+//   - There is at most one attempt at a time. Package replica could refill slots of different ranks
+//     at once (decision 73); this machine and its callers don't yet.
 //     Each attempt has an incarnation of its slot that no process had before, and ends once.
 //   - Slots wait in the order of the deaths. A slot whose rank has no donor is passed over.
 //   - A phase that takes longer than the limit ends the attempt. Two exceptions: a donor may take

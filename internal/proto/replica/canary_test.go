@@ -12,6 +12,7 @@ import (
 // mistakes, in a small job in which the correct machine has none, and in random schedules.
 func TestCanaries(t *testing.T) {
 	healing := options{dead: 0b100, heals: 1, donors: anyone, crashes: 1, victims: anyone}
+	healingBoth := options{dead: 0b1100, heals: 2, donors: anyone, crashes: 1, victims: anyone, prompt: true}
 	for _, c := range []struct {
 		bug bug
 		scenario
@@ -43,6 +44,10 @@ func TestCanaries(t *testing.T) {
 		{silentReplacement, scenario{two, "r / s", healing, false}},
 		{latePrepare, scenario{two, "s / r", healing, false}},
 		{noStop, scenario{two, "s / r", healing, false}},
+		{joinedOnce, scenario{two, "s / r", healingBoth, false}},
+		{joinedAtOnce, scenario{two, "s r / r s", healingBoth, false}},
+		{foretoldForgotten, scenario{two, "s / r", healingBoth, false}},
+		{joiningUntold, scenario{two, "s / r", healingBoth, false}},
 		{neverReported, scenario{two, "r s / s r", options{mirror: true, skew: 1}, false}},
 		{neverThrottled, scenario{two, "r s / s r", options{mirror: true, skew: 1}, false}},
 		{deadAwaited, scenario{two, "r s / s r", options{mirror: true, skew: 1, crashes: 1, victims: anyone}, false}},

@@ -24,7 +24,8 @@ func (n *node) clone() *node {
 func (m *Machine) clone() *Machine {
 	c := *m
 	c.peers, c.incarnations = slices.Clone(m.peers), slices.Clone(m.incarnations)
-	c.healing.awaited = slices.Clone(m.healing.awaited)
+	h := &c.healing
+	h.awaited, h.early = slices.Clone(h.awaited), slices.Clone(h.early)
 	c.sending.channels = channel.New[outgoing](m.layout.Ranks())
 	for _, from := range m.sending.channels.All() {
 		to := *from
@@ -161,6 +162,11 @@ func (m *Machine) encode(e *encoder) {
 	e.int(int(m.healing.phase), m.healing.missing)
 	if m.healing.phase != noPhase {
 		e.int(int(m.healing.replacement), int(m.healing.incarnation))
+	}
+	e.int(len(m.healing.early))
+	for _, n := range m.healing.early {
+		e.int(int(n.from), int(n.Kind), int(n.Replacement), int(n.Incarnation))
+		e.uint(n.Covers)
 	}
 	e.uint(uint64(m.covers))
 	for k := range m.layout.MaxDegree() {

@@ -38,8 +38,9 @@
 //     that is taken for dead by mistake is killed.
 //   - A process leaves only when Idle, and first sends everything that it has been asked to send.
 //     If it dies while it does so, its death becomes known like any other.
-//   - One slot at a time is refilled: the next Donate comes when the replacement
-//     is Healed or dead. The donor isn't one that is taken for dead at that time (it may be
+//   - Of each rank one slot at a time is refilled: the next Donate for the rank comes when the
+//     replacement is Healed or dead. Slots of different ranks may be refilled at once. The donor
+//     isn't one that is taken for dead at that time (it may be
 //     later). A replacement that hears of its donor's death before it has the whole state
 //     ends.
 //
@@ -140,6 +141,37 @@
 // those of an attempt that is over have no effect. A donation is given up when a process
 // leaves: the job is ending.
 //
+// # Several slots at once
+//
+// Let q with the donor d and y with the donor e be replacements of different ranks, in progress at
+// the same time. All that is said above of s holds for y, if q and y know of each other and y has
+// for q the marks that s would have. Five rules see to that:
+//
+//   - PREPARE goes to the slots that are joining, too, and their answers are awaited. A replacement
+//     answers before it has its state: it keeps the PREPARE, and applies it to the state when that
+//     comes.
+//   - A donor that prepares puts off JOINED and WELCOME until its state is taken. It transmits
+//     nothing before, and gives out no deferred acknowledgement that its replacement couldn't give.
+//   - The state has the deferred acknowledgements.
+//   - A replacement that takes in a JOINED says that it has joined, too: the other's state may be
+//     from before that. Its JOINED to a slot without state is lost, and this one makes up for it.
+//   - A replacement transmits to another process only after that one's WELCOME, so never to one that
+//     has put its JOINED off.
+//
+// Why q and y know of each other: if neither donor had heard of the other when it paused, each has
+// sent its own PREPARE before it answers the other's. So each state has the other slot as joining,
+// by the order of channels. Otherwise one of them, say e, knew that q was joining. Then the state of
+// e has q, and q has answered e's PREPARE. (Both can't have known of the other.)
+//
+// Why q's marks for y are right, if q computes them from d's state: what isn't pending there for e
+// was acknowledged by e, or transmitted by d before its own PREPARE, and e had that when it answered
+// d. So e has it, and so has e's state. No acknowledgement of e for q can come before e's PREPARE,
+// because both come from e. And q transmits nothing before.
+//
+// Nobody waits in a circle: each PREPARE is answered at once, and no replacement waits for
+// another's WELCOME before it is Healed. A message that is sent to a slot that is still joining
+// here is pending for it.
+//
 // # How far a replica may be ahead
 //
 // With the mirror protocol a message comes from whichever replica of its sender is first. So slow
@@ -209,8 +241,8 @@
 //	BANYAN_EXPLORE=long GOMAXPROCS=1 \
 //		go test -run TestExhaustive -v -timeout 1h ./internal/proto/replica
 //
-// visits all states of the larger ones too, except 3 replicas each with Config.MaxSkew (at most
-// 40 million; 29 million weren't all). These are the largest, with the seconds that a processor
+// visits all states of the larger ones too, except 3 replicas each with Config.MaxSkew and most of
+// those in which two slots are refilled at once (at most 40 million). These are the largest, with the seconds that a processor
 // took, in less than 1 GB. In programs, of rank 0 | rank 1, s is a send, o the offer of a
 // rendezvous and r a receive; one process is dead from the start and its slot is refilled, and one
 // more crashes at any point:

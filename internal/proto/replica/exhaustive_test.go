@@ -95,7 +95,8 @@ func (w *world) AppendKey(key []byte) []byte {
 
 // appendRest appends the parts of the state that are neither in a process nor in a channel.
 func (w *world) appendRest(key []byte) []byte {
-	key = append(key, byte(w.moreCrashes), byte(w.moreHeals), byte(w.healing), 0)
+	key = binary.AppendUvarint(append(key, byte(w.moreCrashes), byte(w.moreHeals)), w.healing)
+	key = append(key, 0)
 	if w.unsettled {
 		key[len(key)-1] = 1
 	}
@@ -193,6 +194,11 @@ func scenarios() []scenario {
 		o.dead, o.heals, o.donors = 0b100, max(1, o.heals), anyone
 		return o
 	}
+	// both gives a job in which processes 2 and 3, one of each rank, died at the start.
+	both := func(o options) options {
+		o.dead, o.heals, o.donors = 0b1100, max(2, o.heals), anyone
+		return o
+	}
 	return []scenario{
 		// Both ranks send, then receive. That must not hang; it does with algorithm 1 as
 		// printed.
@@ -281,5 +287,17 @@ func scenarios() []scenario {
 		{two, "o r / r o", first(options{mirror: true, crashes: 1, victims: anyone}), true},
 		{two, "r s / s r", first(options{mirror: true, skew: 1, crashes: 1, victims: anyone}), true},
 		{two, "s r / r s", first(options{mirror: true, skew: 1}), true},
+
+		// Two slots are filled anew, at once or one after the other.
+		{two, "s / r", both(options{}), false},
+		{two, "o / r", both(options{prompt: true}), false},
+		{two, "s / r", both(options{crashes: 1, victims: anyone, prompt: true}), true},
+		{two, "o / r", both(options{crashes: 1, victims: anyone, prompt: true}), true},
+		{two, "s r / s r", both(options{crashes: 1, victims: anyone, prompt: true}), true},
+		{two, "o r / r o", both(options{crashes: 1, victims: anyone}), true},
+		{two, "s / r", both(options{heals: 3, crashes: 2, victims: anyone, prompt: true}), true},
+		{two, "s / r", both(options{crashes: 1, victims: anyone, suspect: true, leave: true}), true},
+		{two, "o r / r o", both(options{mirror: true, crashes: 1, victims: anyone}), true},
+		{partial(2, 2, 2), "s / r / ", options{dead: 0b111000, heals: 3, donors: anyone, prompt: true}, true},
 	}
 }

@@ -41,6 +41,16 @@ type healing struct {
 	phase       phase
 	awaited     []replicas // by rank: those that haven't answered
 	missing     int        // of them
+
+	// early are notes that have come and don't count yet: at a donor that prepares, Joined and
+	// Welcome; at a replacement before Restore, Prepare.
+	early []received
+}
+
+// received is a note with its sender.
+type received struct {
+	from proto.Proc
+	Note
 }
 
 // phase is how far the healing is at its donor or replacement.
@@ -48,6 +58,7 @@ type phase uint8
 
 const (
 	noPhase   phase = iota
+	blank           // replacement, until Restore
 	preparing       // donor, from Donate to AppendState
 	restored        // replacement, from Restore to Commit
 	committed       // replacement, until all have welcomed it
@@ -56,6 +67,12 @@ const (
 // idle says whether a process has no part in a healing.
 func (h *healing) idle() bool { return h.joining == 0 && h.phase == noPhase }
 
+// takesPart says whether p is a replica that is present or joining.
+func (m *Machine) takesPart(p proto.Proc) bool {
+	peers := &m.peers[m.layout.Rank(p)]
+	return (peers.present|peers.joining)&m.bit(p) != 0
+}
+
 // holdsBack says whether this process mustn't substitute now: a donor whose state
 // is about to be taken transmits nothing, and a replacement first hears what its
 // siblings cover.
@@ -63,16 +80,20 @@ func (h *healing) holdsBack(own proto.Rank) bool {
 	return h.phase == preparing || h.phase == restored || h.phase == committed && h.awaited[own] != 0
 }
 
-// expect tells a note to every process that is present, and waits for the answers.
+// expect tells a note to every process that is present or joining. It waits for the answers; a
+// replacement doesn't wait for others.
 func (m *Machine) expect(n Note, phase phase, out *Actions) {
 	h := &m.healing
 	h.replacement, h.incarnation, h.phase = n.Replacement, n.Incarnation, phase
 	h.awaited = make([]replicas, len(m.peers))
 	for p := range proto.Proc(m.layout.Procs()) {
-		if p != m.self && m.Alive(p) {
+		if p == m.self || p == n.Replacement || !m.takesPart(p) {
+			continue
+		}
+		out.tell(p, n)
+		if phase == preparing || m.Alive(p) {
 			h.awaited[m.layout.Rank(p)] |= m.bit(p)
 			h.missing++
-			out.tell(p, n)
 		}
 	}
 }
@@ -92,12 +113,12 @@ func (m *Machine) answered(p proto.Proc) {
 // Donate begins to fill a dead slot of this process's rank with its own state,
 // at a safe point of its program. From here to AppendState the program is
 // paused: it sends nothing, and completes no rendezvous. Nothing happens, and the
-// result is false, if a rendezvous is being sent, another healing
-// isn't over, or a process has left, because then the job is ending. (If the others took the donor
-// for dead, by mistake, it could mistake their leaving for their answer.)
+// result is false, if a rendezvous is being sent, another slot of the rank is joining, this process
+// has a part in another healing, or a process has left, because then the job is ending. (If the
+// others took the donor for dead, by mistake, it could mistake their leaving for their answer.)
 func (m *Machine) Donate(replacement proto.Proc, incarnation proto.Incarnation, out *Actions) bool {
 	if replacement == m.self || !m.layout.Holds(replacement) || m.layout.Rank(replacement) != m.rank ||
-		incarnation <= m.incarnation(replacement) || !m.healing.idle() {
+		incarnation <= m.incarnation(replacement) || m.healing.phase != noPhase || m.peers[m.rank].joining != 0 {
 		return false
 	}
 	for msg := range m.Kept() {
@@ -136,11 +157,7 @@ func (m *Machine) Noted(from proto.Proc, n Note, out *Actions) {
 	h := &m.healing
 	switch n.Kind {
 	case Prepare:
-		if m.Alive(from) && m.layout.Rank(from) == m.layout.Rank(n.Replacement) && n.Replacement != m.self &&
-			n.Incarnation > m.incarnation(n.Replacement) {
-			m.FlushAcks(out)
-			m.admit(n.Replacement, n.Incarnation, out)
-			m.inherit(n.Replacement, from)
+		if m.prepare(from, n, out) {
 			out.tell(from, Note{Kind: Prepared, Replacement: n.Replacement, Incarnation: n.Incarnation})
 		}
 	case Prepared:
@@ -148,17 +165,54 @@ func (m *Machine) Noted(from proto.Proc, n Note, out *Actions) {
 			m.answered(from)
 			m.handOver(out)
 		}
-	case Joined:
-		if from == n.Replacement && n.Incarnation == m.incarnation(from) && m.peers[m.layout.Rank(from)].joining&m.bit(from) != 0 {
-			m.joined(from, out)
-			out.tell(from, Note{Welcome, from, n.Incarnation, uint64(m.covers)})
-		}
-	case Welcome:
-		if h.phase == committed && n.Replacement == m.self && n.Incarnation == h.incarnation && m.Alive(from) {
+	case Joined, Welcome:
+		switch {
+		case h.phase == blank:
+		case h.phase == preparing:
+			h.early = append(h.early, received{from, n})
+		case n.Kind == Joined && from == n.Replacement && n.Incarnation == m.incarnation(from) && m.takesPart(from):
+			m.admitted(from, out)
+		case n.Kind == Welcome && n.Replacement == m.self && n.Incarnation == m.incarnation(m.self) && m.Alive(from):
 			m.welcomed(from, replicas(n.Covers), out)
 		}
 	}
 }
+
+// prepare makes a slot one that is joining, and reports whether it is: its replacement may be dead
+// already. A replacement without state remembers that for Restore.
+func (m *Machine) prepare(donor proto.Proc, n Note, out *Actions) bool {
+	h, q := &m.healing, n.Replacement
+	switch known := m.incarnation(q); {
+	case m.layout.Rank(donor) != m.layout.Rank(q) || q == m.self || n.Incarnation < known:
+		return false
+	case n.Incarnation == known: // it may be joining in the state of this process's donor
+		return m.peers[m.layout.Rank(q)].joining&m.bit(q) != 0
+	case h.phase == blank:
+		h.early = append(h.early, received{donor, n})
+		return true
+	case !m.takesPart(donor):
+		return false
+	}
+	m.FlushAcks(out)
+	m.admit(q, n.Incarnation, out)
+	m.inherit(q, donor)
+	return true
+}
+
+// admitted makes a replacement that says that it has joined a replica like any other, and welcomes
+// it. If this process was a replacement, too, the other one may not know that it has joined.
+func (m *Machine) admitted(q proto.Proc, out *Actions) {
+	if !m.Alive(q) {
+		if m.replaces() {
+			out.tell(q, Note{Kind: Joined, Replacement: m.self, Incarnation: m.incarnation(m.self)})
+		}
+		m.joined(q, out)
+	}
+	out.tell(q, Note{Welcome, q, m.incarnation(q), uint64(m.covers)})
+}
+
+// replaces says whether this process was started as a replacement.
+func (m *Machine) replaces() bool { return m.incarnation(m.self) > 0 }
 
 // Commit makes a replacement that has Restored its donor's state a replica, and tells all so.
 // From here on it stays, even if its donor dies. It takes in deaths that it hears of
@@ -167,7 +221,7 @@ func (m *Machine) Commit(out *Actions) {
 	m.expect(Note{Kind: Joined, Replacement: m.self, Incarnation: m.incarnation(m.self)}, committed, out)
 	for r := range m.peers {
 		if peers := &m.peers[r]; proto.Rank(r) != m.rank {
-			peers.barred |= peers.present & m.covers
+			peers.barred |= peers.present
 			m.oweAnew(proto.Rank(r))
 		}
 	}
@@ -179,9 +233,6 @@ func (m *Machine) Commit(out *Actions) {
 
 // welcomed takes in that a process knows this replacement.
 func (m *Machine) welcomed(p proto.Proc, covers replicas, out *Actions) {
-	if m.healing.missing == 0 {
-		return
-	}
 	rank, bit := m.layout.Rank(p), m.bit(p)
 	m.answered(p)
 	if rank == m.rank {
@@ -207,7 +258,17 @@ func (m *Machine) abandon(out *Actions) {
 	h := &m.healing
 	h.phase, h.missing = noPhase, 0
 	out.healing(Abandoned, h.replacement, h.incarnation)
+	m.resume(out)
+}
+
+// resume does what a donor has put off while it prepared.
+func (m *Machine) resume(out *Actions) {
 	m.substitute(out)
+	early := m.healing.early
+	m.healing.early = nil
+	for _, n := range early {
+		m.Noted(n.from, n.Note, out)
+	}
 }
 
 // excuse stops a healing from waiting for a process that is dead or has left.

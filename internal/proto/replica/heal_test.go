@@ -305,11 +305,9 @@ func TestCoversOfAnEarlierIncarnation(t *testing.T) {
 	}
 }
 
-// Only one slot at a time may be refilled (package comment). Let two donors pause at the same time,
-// each before it hears of the other: each state says that the other's slot is joining. So neither
-// replacement counts the other as a replica when it tells all that it has joined, and each waits
-// for the other's word for ever. The leader of the recovery has to see to it that this doesn't
-// happen; a donor that has heard of another healing declines by itself.
+// Slots of different ranks may be refilled at the same time. Let two donors pause, each before it
+// hears of the other: each state says that the other slot is joining. The replacement that joins
+// last tells the other one, which answers that it has joined, too.
 func TestTwoDonationsAtOnce(t *testing.T) {
 	l := layout.Uniform(2, 2) // ranks 0 and 1: processes 0, 2 and 1, 3
 	j := newJob(t, l)
@@ -320,6 +318,7 @@ func TestTwoDonationsAtOnce(t *testing.T) {
 		if !j.machines[d].Donate(d+2, 1, &prepare[d]) {
 			t.Fatalf("%v declines", d)
 		}
+		j.machines[d+2] = New(Config{Layout: l, Self: d + 2, Joins: true})
 	}
 	for d := range proto.Proc(2) {
 		for _, a := range prepare[d] {
@@ -331,36 +330,59 @@ func TestTwoDonationsAtOnce(t *testing.T) {
 	if len(j.asked) != 2 || j.asked[0].Kind != Handover || j.asked[1].Kind != Handover {
 		t.Fatalf("both are to give their states away: %+v", j.asked)
 	}
-	var states [2][]byte
 	for d := range proto.Proc(2) {
-		j.run(d, func(m *Machine, out *Actions) { states[d] = m.AppendState(nil, out) })
+		j.takeOver(d, d+2)
 	}
-	for d := range proto.Proc(2) {
-		j.machines[d+2] = New(Config{Layout: l, Self: d + 2})
-		j.run(d+2, func(m *Machine, out *Actions) {
-			if err := m.Restore(states[d], func(m Message) *Message { return &m }, out); err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
-	for d := range proto.Proc(2) {
-		j.run(d+2, func(m *Machine, out *Actions) { m.Commit(out) })
-	}
-	for p, m := range j.machines {
-		if joins := p >= 2; m.Idle() == joins {
-			t.Errorf("process %d is idle: %v", p, m.Idle())
-		}
-	}
-	if j.machines[2].Alive(3) || j.machines[3].Alive(2) {
-		t.Error("the replacements know each other")
-	}
+	j.allKnowEachOther()
+}
 
-	// A donor that has heard of another healing declines.
-	j = newJob(t, l)
-	j.crash(2, 0)
-	j.crash(3, 0)
-	j.run(0, func(m *Machine, out *Actions) { m.Donate(2, 1, out) })
-	if j.machines[1].Donate(3, 1, &Actions{}) {
-		t.Error("a second donor begins")
+// A donor pauses while another slot is joining, and its replacement is there before the other one
+// has its state. Both orders of the ends come to the same.
+func TestDonationWhileAnotherJoins(t *testing.T) {
+	for _, first := range []proto.Proc{0, 1} {
+		l := layout.Uniform(2, 2)
+		j := newJob(t, l)
+		j.crash(2, 0)
+		j.crash(3, 0)
+		for d := range proto.Proc(2) {
+			j.machines[d+2] = New(Config{Layout: l, Self: d + 2, Joins: true})
+			j.run(d, func(m *Machine, out *Actions) {
+				if !m.Donate(d+2, 1, out) {
+					t.Errorf("%v declines", d)
+				}
+			})
+		}
+		j.takeOver(first, first+2)
+		j.takeOver(1-first, 3-first)
+		j.allKnowEachOther()
+	}
+}
+
+// takeOver has a replacement take over the state of its donor.
+func (j *job) takeOver(donor, q proto.Proc) {
+	j.t.Helper()
+	var state []byte
+	var out Actions // of the donor, after the state has gone
+	state = j.machines[donor].AppendState(nil, &out)
+	j.run(q, func(m *Machine, out *Actions) {
+		if err := m.Restore(state, func(m Message) *Message { return &m }, out); err != nil {
+			j.t.Fatal(err)
+		}
+		m.Commit(out)
+	})
+	j.run(donor, func(_ *Machine, more *Actions) { *more = append(*more, out...) })
+}
+
+func (j *job) allKnowEachOther() {
+	j.t.Helper()
+	for p, m := range j.machines {
+		if !m.Idle() || m.covers != m.bit(proto.Proc(p)) {
+			j.t.Errorf("process %d: Idle %v, covers %b", p, m.Idle(), m.covers)
+		}
+		for q := range j.machines {
+			if !m.Alive(proto.Proc(q)) {
+				j.t.Errorf("process %d doesn't know %d", p, q)
+			}
+		}
 	}
 }

@@ -28,12 +28,27 @@ const (
 	latePrepare bug = "a late prepare counts"
 	// The substitute doesn't stop when the replacement has joined.
 	noStop bug = "the substitute doesn't stop"
+	// A replacement that hears of another that has joined doesn't say that it has joined, too.
+	joinedOnce bug = "joined isn't repeated"
+	// A donor that prepares makes a replacement present at once, and sends to it.
+	joinedAtOnce bug = "joined isn't put off"
+	// A replacement without state forgets what other slots are joining.
+	foretoldForgotten bug = "what was foretold is forgotten"
+	// A donor doesn't tell the slots that are joining that another one is.
+	joiningUntold bug = "the joining aren't told"
 	// The replacement covers messages that another process covers.
 	coversIgnored bug = "covered twice"
 )
 
 // donated is called after Donate.
 func (b bug) donated(n *node, out *Actions) {
+	for i := range *out {
+		if a := &(*out)[i]; b == joiningUntold && a.Kind == Tell && n.m.Joining(a.To) {
+			a.Kind = 0
+			n.m.answered(a.To)
+			n.m.handOver(out)
+		}
+	}
 	if h := &n.m.healing; b == stateTooEarly && h.missing > 0 {
 		clear(h.awaited)
 		h.missing = 0
@@ -83,8 +98,22 @@ func (b bug) noted(n *node, from proto.Proc, note Note, out *Actions) {
 	case b == coversIgnored && note.Kind == Welcome:
 		note.Covers = 0
 	}
-	covers := m.covers
+	covers, before := m.covers, len(*out)
+	if phase := m.healing.phase; b == joinedAtOnce && phase == preparing && note.Kind == Joined {
+		m.healing.phase = noPhase
+		m.Noted(from, note, out)
+		m.healing.phase = phase
+		return
+	}
 	m.Noted(from, note, out)
+	for i := before; i < len(*out); i++ {
+		if a := &(*out)[i]; b == joinedOnce && a.Kind == Tell && a.Note == Joined {
+			a.Kind = 0
+		}
+	}
+	if b == foretoldForgotten && m.healing.phase == blank {
+		m.healing.early = nil
+	}
 	if b == noStop {
 		m.covers = covers
 	}

@@ -19,26 +19,34 @@ func (n *node) deaths() proto.Incarnation {
 }
 
 // mayHeal says whether donor could begin to fill a slot now: it is at a safe
-// point, not suspected yet, and no other healing is under way.
+// point, not suspected yet, and no other slot of its rank is being filled.
 func (w *world) mayHeal(donor, slot proto.Proc) bool {
 	d := w.nodes[donor]
-	return w.moreHeals > 0 && w.healing == proto.NoProc && w.nodes[slot].status == crashed &&
+	return w.moreHeals > 0 && w.healing&w.replicasOf(slot) == 0 && w.nodes[slot].status == crashed &&
 		!slices.ContainsFunc(d.m.peers, func(p peers) bool { return p.left != 0 }) &&
 		w.layout.Rank(donor) == w.layout.Rank(slot) && w.donors&(1<<donor) != 0 &&
-		d.status == running && !d.paused && d.m.healing.idle() &&
+		d.status == running && !d.paused && d.m.healing.phase == noPhase && d.m.peers[d.m.rank].joining == 0 &&
 		!slices.ContainsFunc(d.inbox, func(i item) bool { return i.pulled && !i.complete }) &&
 		!d.throttled && !slices.ContainsFunc(d.open, func(o open) bool { return o.rendezvous })
+}
+
+// replicasOf are the processes of a process's rank.
+func (w *world) replicasOf(p proto.Proc) (set uint64) {
+	for k := range w.layout.Degree(w.layout.Rank(p)) {
+		set |= 1 << w.layout.Proc(w.layout.Rank(p), k)
+	}
+	return set
 }
 
 // begin starts a process for a slot. The process waits for the state of a donor.
 func (w *world) begin(donor, slot proto.Proc) (incarnation proto.Incarnation) {
 	w.moreHeals--
 	w.healed = true
-	w.healing = slot
+	w.healing |= 1 << slot
 	n := &node{
 		status: joiner, incarnation: w.nodes[slot].incarnation + 1, donor: donor,
 		told:  make([]proto.Incarnation, len(w.nodes)),
-		m:     New(Config{Layout: w.layout, Self: slot, Mirror: w.mirror, MaxSkew: w.skew}),
+		m:     New(Config{Layout: w.layout, Self: slot, Mirror: w.mirror, MaxSkew: w.skew, Joins: true}),
 		state: state{got: make([]int, w.contexts*w.layout.Ranks())},
 	}
 	// The launcher tells it which processes have been replaced before.

@@ -69,7 +69,9 @@ func (m *Machine) joined(p proto.Proc, out *Actions) {
 	rank, bit := m.layout.Rank(p), m.bit(p)
 	peers := &m.peers[rank]
 	peers.joining &^= bit
-	peers.barred &^= bit
+	if !m.replaces() { // else its welcome comes first
+		peers.barred &^= bit
+	}
 	peers.present |= bit
 	m.healing.joining--
 	if rank == m.rank {

@@ -19,6 +19,9 @@ type Config struct {
 	// Lead is by how much the program may have received more than a sibling's, as counted
 	// by Received, before it is Throttled. 0: it never is. With Mirror only.
 	MaxSkew uint64
+	// Joins says that the process is a replacement. Until Restore it takes in only deaths,
+	// departures and which other slots are joining.
+	Joins bool
 }
 
 // Machine is the replication protocol at one process.
@@ -89,6 +92,9 @@ func New(cfg Config) *Machine {
 	}
 	m.measure()
 	m.substitute(nil) // the absent: there is nothing to send yet
+	if cfg.Joins {
+		m.healing.phase = blank
+	}
 	return m
 }
 
@@ -185,11 +191,19 @@ func (m *Machine) Alive(p proto.Proc) bool {
 	return m.layout.Holds(p) && m.present(m.layout.Rank(p))&m.bit(p) != 0
 }
 
+// Joining says whether a replacement in the slot of p has yet to join, as far as is known here.
+func (m *Machine) Joining(p proto.Proc) bool {
+	return m.layout.Holds(p) && m.peers[m.layout.Rank(p)].joining&m.bit(p) != 0
+}
+
+// Incarnation is the last one of p that is known here.
+func (m *Machine) Incarnation(p proto.Proc) proto.Incarnation { return m.incarnation(p) }
+
 // Lost says whether every replica of r has died. A rank of which one replica
 // left in order is finished, not lost, and one that a replica is joining may yet
-// be saved.
+// be saved. A replacement knows none before it has its donor's state.
 func (m *Machine) Lost(r proto.Rank) bool {
-	return m.peers[r].dead == allOf(m.layout) && m.peers[r].left == 0
+	return m.healing.phase != blank && m.peers[r].dead == allOf(m.layout) && m.peers[r].left == 0
 }
 
 // Source is the replica of r that this process receives from, now that it

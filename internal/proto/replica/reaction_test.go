@@ -35,7 +35,11 @@ type sending struct {
 
 func (r *reaction) send(to proto.Proc, f frame) {
 	f.incarnation = r.n.incarnation
-	r.sends = append(r.sends, sending{to, r.n.m.incarnation(to), f})
+	incarnation := r.n.m.incarnation(to)
+	if r.n.status == joiner { // its machine hasn't heard of those that its launcher told it
+		incarnation = max(incarnation, r.n.told[to])
+	}
+	r.sends = append(r.sends, sending{to, incarnation, f})
 }
 
 // to lets the process react to an event. f is the frame that arrives, or, for evHeal, the frame
@@ -58,6 +62,9 @@ func (r *reaction) to(e event, f frame) error {
 	case evDeliver:
 		if f.incarnation < n.m.incarnation(e.other) {
 			break // a frame of a closed connection
+		}
+		if n.status == joiner { // it can answer whoever has reached it
+			n.told[e.other] = max(n.told[e.other], f.incarnation)
 		}
 		if err := r.receive(e.other, f, &out); err != nil {
 			return err

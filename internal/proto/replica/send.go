@@ -174,7 +174,7 @@ func (m *Machine) settle(e *entry[*Message], have replicas, out *Actions) {
 // destination. It may be early: about messages that this process, lagging
 // behind its siblings, has yet to send.
 func (m *Machine) Acked(from proto.Proc, context uint64, seq uint64, single bool, out *Actions) {
-	if !m.Alive(from) || m.layout.Rank(from) == m.rank {
+	if !m.layout.Holds(from) || !m.takesPart(from) || m.layout.Rank(from) == m.rank {
 		return
 	}
 	c := m.outgoing(context, m.layout.Rank(from))

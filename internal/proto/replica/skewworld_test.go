@@ -25,7 +25,7 @@ const (
 
 // reports says whether a report gets lost.
 func (b bug) reports(w *world, to proto.Proc) bool {
-	return b == neverReported || b == replacementUninformed && to == w.healing
+	return b == neverReported || b == replacementUninformed && w.healing&(1<<to) != 0
 }
 
 // ask makes a machine tell its siblings something.

@@ -72,9 +72,14 @@ func (m *Machine) AppendState(b []byte, out *Actions) []byte {
 			}
 		}
 	}
+	late := slices.DeleteFunc(slices.Clone(m.arrival.deferred), func(s single) bool { return s.to&m.peers[s.channel.src].joining == 0 })
+	b = varint.Append(b, uint64(len(late)))
+	for _, s := range late {
+		b = varint.Append(b, s.channel.context, uint64(s.channel.src), s.seq, uint64(s.to&m.peers[s.channel.src].joining))
+	}
 	b = varint.Append(b, m.skew.received)
 	m.healing.phase = noPhase
-	m.substitute(out)
+	m.resume(out)
 	return b
 }
 
@@ -99,12 +104,18 @@ func (m *Machine) Restore(state []byte, keep func(Message) *Message, out *Action
 	for range r.Count() {
 		m.restoreIncoming(&r)
 	}
+	for range r.Count() {
+		m.restoreDeferred(&r)
+	}
 	m.skew.received = r.Uint()
 	if !r.Done() {
 		return ErrState
 	}
 	m.measure()
 	m.healing.phase = restored
+	for _, n := range was.healing.early {
+		m.prepare(n.from, n.Note, out)
+	}
 	for p := range proto.Proc(m.layout.Procs()) {
 		switch rank, bit := m.layout.Rank(p), m.bit(p); {
 		case was.peers[rank].dead&bit != 0:
@@ -194,6 +205,17 @@ func (m *Machine) restoreIncoming(r *varint.Reader) {
 		c.offers.push(seq, offer{from: proto.NoProc})
 		m.arrival.offered++
 	}
+}
+
+// restoreDeferred reads an acknowledgement that slots get when they have joined.
+func (m *Machine) restoreDeferred(r *varint.Reader) {
+	context, src, seq, to := r.Uint(), m.rankOf(r), r.Uint(), replicas(r.Uint())
+	c := m.arrival.channels.Find(context, src)
+	if r.Failed() || c == nil || seq > c.arrived || to == 0 || to&^m.peers[src].joining != 0 {
+		r.Fail()
+		return
+	}
+	m.arrival.deferred = append(m.arrival.deferred, single{c, seq, to})
 }
 
 // rankOf reads a rank at the other end of a channel.

@@ -130,7 +130,7 @@ type world struct {
 	moreCrashes, moreHeals int // that may still happen
 	nodes                  []*node
 	channels               []*queue   // from·procs + to
-	healing                proto.Proc // the replacement that isn't settled, or NoProc
+	healing                uint64     // the replacements that aren't settled
 	healed                 bool       // some slot was
 	unsettled              bool       // some replacement died before all processes had welcomed it
 	unheard                proto.Proc // died by the last event, or is suspected since, and is no replacement; or NoProc
@@ -146,7 +146,7 @@ type world struct {
 }
 
 func newWorld(l layout.Layout, program script, contexts int, o options) *world {
-	w := &world{rules: &rules{l, program, contexts, o}, moreCrashes: o.crashes, moreHeals: o.heals, healing: proto.NoProc, unheard: proto.NoProc}
+	w := &world{rules: &rules{l, program, contexts, o}, moreCrashes: o.crashes, moreHeals: o.heals, unheard: proto.NoProc}
 	w.channels = make([]*queue, l.Procs()*l.Procs())
 	for p := range l.Procs() {
 		w.nodes = append(w.nodes, &node{
@@ -318,7 +318,7 @@ func (w *world) apply(e event) error {
 		w.crash(r.abandoned)
 	}
 	if r.healed {
-		w.healing = proto.NoProc
+		w.healing &^= 1 << e.at
 	}
 	return errors.Join(w.sendAll(r), w.ahead(r), w.throughs(e.at))
 }
@@ -349,8 +349,8 @@ func (w *world) crash(p proto.Proc) {
 	}
 	w.nodes[p] = n
 	w.deafen(p)
-	if w.healing == p {
-		w.healing = proto.NoProc
+	if w.healing&(1<<p) != 0 {
+		w.healing &^= 1 << p
 		w.unsettled = true
 	}
 }

@@ -85,7 +85,7 @@ func (p *Process) membership() membership.Config {
 func (p *Process) joinView() {
 	var contacts []membership.Member
 	for q := range p.peers {
-		if q := proto.Proc(q); q != p.cfg.Self && p.present(q) {
+		if q := proto.Proc(q); q != p.cfg.Self && p.present(q) && p.replica.Alive(q) { // no other that joins
 			contacts = append(contacts, p.peers.member(q))
 		}
 	}
@@ -94,6 +94,17 @@ func (p *Process) joinView() {
 	}
 	p.liveness.members = membership.NewJoiner(p.membership(), contacts, p.now, &p.liveness.membersOut)
 	p.runMembership()
+}
+
+// admitJoining admits the replacements that are joining in the donor's state: the launcher's word of
+// them may be on its way.
+func (p *Process) admitJoining() {
+	for q := range proto.Proc(p.cfg.Layout.Procs()) {
+		p.Admit(q, p.replica.Incarnation(q))
+		if p.replica.Joining(q) {
+			p.prepareFor(q)
+		}
+	}
 }
 
 // adoptViews gives the detector the views that have come into force, from the first on that a

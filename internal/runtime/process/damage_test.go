@@ -2,6 +2,7 @@ package process
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"banyan/internal/layout"
@@ -35,10 +36,11 @@ func TestDamagedTransfers(t *testing.T) {
 			}
 			waited := 0
 			w.stop = func() bool {
-				if waited++; w.fresh == nil || !hurt[w.fresh] {
+				i := slices.IndexFunc(w.fresh, func(n *healingNode) bool { return hurt[n] })
+				if waited++; i < 0 {
 					waited = 0
 				} else if waited > 20_000 {
-					w.crash(w.fresh)
+					w.crash(w.fresh[i])
 				}
 				return false
 			}

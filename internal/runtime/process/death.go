@@ -136,8 +136,11 @@ func (p *Process) died(r detector.Report) {
 		}
 	}
 	p.forgetClosed()
-	if p.replica.Lost(rank) {
+	switch j := p.healing.joining; {
+	case p.replica.Lost(rank):
 		p.rankLost(rank)
+	case j != nil && !j.committed:
+		j.bereaved = append(j.bereaved, rank)
 	}
 	p.healingDied(q)
 	if !p.leased() {

@@ -136,13 +136,15 @@ func (p *Process) pumpDonation() (sent bool) {
 	return sent
 }
 
-// askToGiveUp asks the replacement to end for which too much would have to be kept: the job does
-// without it rather than wait. If it has joined, it ignores that: it says so to all, which ends the
-// wait as well.
+// askToGiveUp asks the replacements to end for which too much would have to be kept: the job does
+// without them rather than wait. One that has joined ignores that: it says so to all, which ends
+// the wait as well.
 func (p *Process) askToGiveUp() {
-	if !p.healing.askedOff {
-		p.healing.askedOff = true
-		p.send(p.healing.preparedFor, p.nextHeader(wire.KindGiveUp), nil, 0)
+	for i := range p.healing.preparedFor {
+		if x := &p.healing.preparedFor[i]; !x.askedOff {
+			x.askedOff = true
+			p.send(x.replacement, p.nextHeader(wire.KindGiveUp), nil, 0)
+		}
 	}
 }
 

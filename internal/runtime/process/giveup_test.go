@@ -26,9 +26,11 @@ func TestOnlyWhatHasNotJoinedGivesUp(t *testing.T) {
 		w.limit, w.sent = 2000, newFrameSums()
 		joined := 0
 		w.stop = func() bool {
-			if w.fresh != nil && w.fresh.committed && joined == 0 {
-				joined++
-				w.crash(w.donor)
+			for _, n := range w.fresh {
+				if n.committed && joined == 0 {
+					joined++
+					w.crash(n.donor)
+				}
 			}
 			return false
 		}

@@ -1,6 +1,8 @@
 package process
 
 import (
+	"slices"
+
 	"banyan/internal/proto"
 	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/wire"
@@ -17,6 +19,9 @@ import (
 //      paused (Donate), all processes prepare, and the donor streams its state.
 //   3. The replacement restores that state, is a replica from then on, and tells all. When all
 //      have welcomed it, the donor's program goes on (KindHealed).
+//
+// Replacements of different ranks may join at the same time. Package replica says how they come to
+// know each other. What a donor's state says of other slots that are joining is admitted here, too.
 //
 // A death of either ends the healing. What the replacement has got counts from the moment when
 // it has said that it is a replica. Only it knows whether it has. So a process that would have to
@@ -44,15 +49,19 @@ const (
 type healing struct {
 	history *history // until the first safe point; replicated jobs with healing only
 	replay  *replay  // replacements before their first safe point only
-	// preparedFor is the replacement for which messages are kept that it doesn't get yet;
-	// NoProc if there is none.
-	preparedFor proto.Proc
-	askedOff    bool      // that one has been asked to give up
+	// preparedFor are the replacements for which messages are kept that they don't get yet.
+	preparedFor []preparation
 	donation    *donation // nil unless this process is a donor
 	joining     *joining  // replacements only
 	healable    bool      // the rank can be healed from here
 	inputKnown  bool      // the launcher has said how much input has been read
 	input       int64     // how much that is
+}
+
+// preparation is that messages are kept for a replacement.
+type preparation struct {
+	replacement proto.Proc
+	askedOff    bool // it has been asked to give up
 }
 
 // ReachedSafepoint says that the program is at its first safe point, and that its rank can be
@@ -102,14 +111,27 @@ func (p *Process) healingArrived(from proto.Proc, h *wire.Header, payload []byte
 }
 
 // prepareFor begins to keep messages for a replacement.
-func (p *Process) prepareFor(q proto.Proc) { p.healing.preparedFor, p.healing.askedOff = q, false }
+func (p *Process) prepareFor(q proto.Proc) {
+	p.prepared(q)
+	p.healing.preparedFor = append(p.healing.preparedFor, preparation{replacement: q})
+}
+
+// prepared ends that, and reports whether there was anything to end.
+func (p *Process) prepared(q proto.Proc) bool {
+	before := len(p.healing.preparedFor)
+	p.healing.preparedFor = slices.DeleteFunc(p.healing.preparedFor, func(x preparation) bool { return x.replacement == q })
+	return len(p.healing.preparedFor) < before
+}
 
 // noteArrived takes a note of package replica's conversation.
 func (p *Process) noteArrived(from proto.Proc, h *wire.Header) {
 	f := h.Note()
 	n := replica.Note{Kind: replica.NoteKind(f.Kind), Replacement: f.Replacement, Incarnation: f.Incarnation, Covers: f.Covers}
-	if !p.replicated || int(n.Replacement) >= len(p.peers) || p.healing.joining != nil && !p.healing.joining.committed {
+	if !p.replicated || int(n.Replacement) >= len(p.peers) {
 		return
+	}
+	if j := p.healing.joining; j != nil && !j.committed && n.Kind != replica.Prepare {
+		return // without the state only what other slots are joining is of use
 	}
 	if n.Kind == replica.Prepare && n.Replacement != p.cfg.Self {
 		if q := &p.peers[n.Replacement]; n.Incarnation < q.incarnation || n.Incarnation == q.incarnation && q.state == peerDead {
@@ -120,12 +142,9 @@ func (p *Process) noteArrived(from proto.Proc, h *wire.Header) {
 		p.shutdown.Admit(n.Replacement, n.Incarnation, &p.shutdownOut)
 		p.runShutdown()
 	}
-	joined := n.Kind == replica.Joined && from == p.healing.preparedFor
-	if joined {
-		p.healing.preparedFor = proto.NoProc
-		if p.verifying != nil {
-			p.verifyJoined(from)
-		}
+	joined := n.Kind == replica.Joined && p.prepared(from)
+	if joined && p.verifying != nil {
+		p.verifyJoined(from)
 	}
 	p.replica.Noted(from, n, &p.replicaOut)
 	if rank := p.cfg.Layout.Rank(from); joined && p.verifying != nil && rank != p.rank {
@@ -165,9 +184,7 @@ func (p *Process) healingStep(a *replica.Action) {
 
 // healingDied ends a healing of which this process is a part, if the death concerns it.
 func (p *Process) healingDied(q proto.Proc) {
-	if p.healing.preparedFor == q {
-		p.healing.preparedFor = proto.NoProc
-	}
+	p.prepared(q)
 	if d := p.healing.donation; d != nil && d.replacement == q {
 		p.stopDonating()
 	}

@@ -23,10 +23,10 @@ type healingJob struct {
 	links        []*link        // by pair of incarnations
 	now          proto.Time
 	incarnations []proto.Incarnation
-	waiting      []proto.Proc // slots to be filled
-	fresh        *healingNode // the present replacement, until it is healed
-	donor        *healingNode
-	over         bool // a process has left: no other is replaced any more
+	waiting      []proto.Proc   // slots to be filled
+	fresh        []*healingNode // the present replacements, each until it is healed
+	together     int            // how many there were at most that had committed and weren't healed
+	over         bool           // a process has left: no other is replaced any more
 	make         func(r proto.Rank) *courier
 	limit        uint64 // of what is kept for others
 	healed       int
@@ -119,9 +119,10 @@ func (w *healingJob) sayToAll(about *healingNode, word func(p *Process)) {
 			w.say(n, func() { word(n.p) })
 		}
 	}
-	if w.fresh != nil && w.fresh != about && w.nodes[w.fresh.self] != w.fresh {
-		n := w.fresh
-		w.say(n, func() { word(n.p) })
+	for _, n := range w.fresh {
+		if n != about && w.nodes[n.self] != n {
+			w.say(n, func() { word(n.p) })
+		}
 	}
 }
 
@@ -180,8 +181,7 @@ func (w *healingJob) crash(n *healingNode) {
 		}
 	}
 	w.sayToAll(n, func(p *Process) { p.Evidence(n.self, n.incarnation) })
-	if w.fresh == n {
-		w.fresh = nil
+	if w.settle(n) {
 		w.failed++
 	}
 	if !w.over {
@@ -189,32 +189,47 @@ func (w *healingJob) crash(n *healingNode) {
 	}
 }
 
-// replace starts the next replacement, if it can be now.
+// settle ends what is special of a replacement, and reports whether there was anything.
+func (w *healingJob) settle(n *healingNode) bool {
+	before := len(w.fresh)
+	w.fresh = slices.DeleteFunc(w.fresh, func(m *healingNode) bool { return m == n })
+	return len(w.fresh) < before
+}
+
+// replace starts the next replacement, if it can be now: one for a rank at a time.
 func (w *healingJob) replace() {
-	if w.fresh != nil || w.over || len(w.waiting) == 0 {
+	if w.over {
 		return
 	}
-	slot := w.waiting[0]
-	rank := w.layout.Rank(slot)
-	w.donor = nil
-	for k := range w.layout.Degree(rank) {
-		if n := w.nodes[w.layout.Proc(rank, k)]; !n.dead && !n.gone && n.healable && w.donor == nil {
-			w.donor = n
+	for i, slot := range w.waiting {
+		rank := w.layout.Rank(slot)
+		if slices.ContainsFunc(w.fresh, func(n *healingNode) bool { return w.layout.Rank(n.self) == rank }) {
+			continue
+		}
+		for k := range w.layout.Degree(rank) {
+			if d := w.nodes[w.layout.Proc(rank, k)]; !d.dead && !d.gone && d.healable {
+				w.waiting = slices.Delete(w.waiting, i, i+1)
+				w.begin(slot, d)
+				return
+			}
 		}
 	}
-	if w.donor == nil {
-		return
-	}
-	w.waiting = w.waiting[1:]
+}
+
+// begin starts a replacement.
+func (w *healingJob) begin(slot proto.Proc, donor *healingNode) {
 	w.incarnations[slot]++
 	gone := make([]bool, len(w.nodes))
 	for q, n := range w.nodes {
 		gone[q] = n.dead
 	}
+	for _, n := range w.fresh {
+		gone[n.self] = false
+	}
 	n := w.newNode(slot)
-	w.fresh = n
+	n.donor = donor
+	w.fresh = append(w.fresh, n)
 	n.start(slices.Clone(w.incarnations), gone)
-	donor := w.donor
 	w.sayToAll(n, func(p *Process) { p.Admit(slot, n.incarnation) })
 	w.say(donor, func() { donor.p.Help(slot, n.incarnation) })
 }
@@ -234,7 +249,7 @@ func (w *healingJob) victim() *healingNode {
 		}
 		if others > 0 {
 			candidates = append(candidates, n)
-			if n == w.fresh || n == w.donor && w.fresh != nil { // this test is about them
+			if slices.ContainsFunc(w.fresh, func(m *healingNode) bool { return n == m || n == m.donor }) { // this test is about them
 				candidates = append(candidates, n, n, n)
 			}
 		}
@@ -266,9 +281,14 @@ func (w *healingJob) run(crashes, every int) {
 		if w.rng.IntN(50) == 0 {
 			w.replace()
 		}
-		if n := w.fresh; n != nil && n.committed && !n.dead {
-			w.nodes[n.self] = n
+		committed := 0
+		for _, n := range w.fresh {
+			if n.committed {
+				w.nodes[n.self] = n
+				committed++
+			}
 		}
+		w.together = max(w.together, committed)
 		if w.rng.IntN(4) > 0 && w.pick() {
 			continue
 		}
@@ -348,8 +368,11 @@ func (w *healingJob) advance(n *healingNode) {
 		n.p.Goodbye()
 		n.gone = true
 		w.sayToAll(n, func(p *Process) { p.Left(n.self) })
-		if w.over = true; w.fresh != nil && !w.fresh.committed {
-			w.crash(w.fresh)
+		w.over = true
+		for _, m := range slices.Clone(w.fresh) {
+			if !m.committed {
+				w.crash(m)
+			}
 		}
 	}
 }

@@ -25,6 +25,7 @@ type healingNode struct {
 	healable    bool
 	committed   bool
 	failed      error
+	donor       *healingNode // of a replacement
 	owed        []borrowed
 	wrong       bool // its program ended with a wrong value
 }
@@ -113,7 +114,7 @@ func (n *healingNode) Heals(step HealStep) {
 	case StepCommitted:
 		n.committed = true
 	case StepHealed:
-		n.w.fresh = nil
+		n.w.settle(n)
 		n.w.healed++
 	}
 }

@@ -122,7 +122,7 @@ func TestHealing(t *testing.T) {
 	if testing.Short() {
 		seeds = 40
 	}
-	healed, failed, givenUp := 0, 0, 0
+	healed, failed, givenUp, together := 0, 0, 0, 0
 	for seed := range uint64(seeds) {
 		layouts := []layout.Layout{layout.Uniform(2, 2), layout.Uniform(3, 2), layout.Uniform(2, 3), layout.Partial([]int{2, 1, 3})}
 		layout := layouts[seed%4]
@@ -136,10 +136,13 @@ func TestHealing(t *testing.T) {
 				w.run(3+int(seed%9), 80)
 			}
 			healed, failed, givenUp = healed+w.healed, failed+w.failed, givenUp+w.givenUp
+			if w.together > 1 {
+				together++
+			}
 		})
 	}
-	t.Logf("%d healed, %d replacements failed, %d were given up", healed, failed, givenUp)
-	if healed < seeds/2 || failed < seeds/2 || givenUp == 0 {
+	t.Logf("%d healed, %d replacements failed, %d were given up; in %d jobs several joined at once", healed, failed, givenUp, together)
+	if healed < seeds/2 || failed < seeds/2 || givenUp == 0 || together < seeds/20 {
 		t.Error("that is too few")
 	}
 }

@@ -2,6 +2,7 @@ package process
 
 import (
 	"errors"
+	"slices"
 
 	"banyan/internal/proto"
 	"banyan/internal/runtime/state"
@@ -26,6 +27,7 @@ type joining struct {
 	failed    bool // it can't join any more: whatever still comes, it doesn't
 	committed bool
 	healed    bool
+	bereaved  []proto.Rank // ranks of which a replica has died before the state came
 }
 
 // AwaitState says that this replacement's program is at its first safe point. The donor's state
@@ -88,10 +90,16 @@ func (p *Process) stateArrived(from proto.Proc, payload []byte) {
 		p.failJoining(err)
 		return
 	}
+	p.admitJoining()
 	j.committed = true
 	p.host.Heals(StepCommitted)
 	p.shutdown = p.shutdown.Rejoin(p.peers.incarnations(), p.goneForGood()) // some may have finished
 	p.replica.Commit(&p.replicaOut)
 	p.runReplica()
+	for _, rank := range j.bereaved {
+		if p.replica.Lost(rank) && !slices.Contains(p.lifecycle.lost, rank) {
+			p.rankLost(rank)
+		}
+	}
 	p.joinView()
 }

@@ -224,14 +224,13 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		net:        net,
 		host:       host,
 		now:        now,
-		replica:    replica.New(replica.Config{Layout: cfg.Layout, Self: cfg.Self, Mirror: cfg.Mirror, MaxSkew: cmp.Or(cfg.skewLimit, skewLimit)}),
+		replica:    replica.New(replica.Config{Layout: cfg.Layout, Self: cfg.Self, Mirror: cfg.Mirror, MaxSkew: cmp.Or(cfg.skewLimit, skewLimit), Joins: cfg.Replacement}),
 		unended:    cmp.Or(cfg.Requests, new(int)),
 		match:      match.NewCounted(cmp.Or(cfg.Counts, &match.Counts{})),
 		contexts:   newContexts(),
 		buffers:    buffers{memory: cfg.Memory},
 		peers:      newPeers(cfg.Layout.Procs()),
 		sends:      sends{retainLimit: retainLimit},
-		healing:    healing{preparedFor: proto.NoProc},
 		liveness:   liveness{ring: ringOf(&cfg), beside: proto.NoProc},
 		acks:       ackState{AckPace: replica.NewAckPace(cfg.AckEach)},
 		through:    through{next: proto.Never},
@@ -312,7 +311,7 @@ func (p *Process) Tick() {
 func (p *Process) Work() bool {
 	read := p.readOn()
 	p.releaseThrottled()
-	if p.healing.preparedFor != proto.NoProc && len(p.sends.throttled) > 0 && !p.retainsLittle() {
+	if len(p.healing.preparedFor) > 0 && len(p.sends.throttled) > 0 && !p.retainsLittle() {
 		p.askToGiveUp()
 	}
 	if len(p.liveness.views) > 0 {

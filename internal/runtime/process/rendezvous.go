@@ -100,7 +100,7 @@ func (p *Process) finishRendezvous(a *arrival, err error) {
 	if p.cfg.Layout.Replicated() {
 		p.flushAcks() // a sender's program may be waiting for it
 	}
-	if p.verifying != nil && p.healing.preparedFor == proto.NoProc {
+	if p.verifying != nil && len(p.healing.preparedFor) == 0 {
 		p.verifying.singles = p.verifying.singles[:0]
 	}
 	if r := p.requests.get(a.request); r != nil {

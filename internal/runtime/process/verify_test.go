@@ -259,7 +259,7 @@ func TestCorruptionAfterHealing(t *testing.T) {
 				switch n := w.nodes[next%proto.Proc(layout.Procs())]; {
 				case w.over || len(found) > 0:
 					return true
-				case next < proto.Proc(layout.Procs()) && w.fresh == nil && len(w.waiting) == 0 && n.program != nil && w.healed == int(next):
+				case next < proto.Proc(layout.Procs()) && len(w.fresh) == 0 && len(w.waiting) == 0 && n.program != nil && w.healed == int(next):
 					for k := range layout.Degree(layout.Rank(next)) {
 						if q := layout.Proc(layout.Rank(next), k); q != next && w.nodes[q].healable {
 							w.crash(n)
@@ -267,7 +267,7 @@ func TestCorruptionAfterHealing(t *testing.T) {
 							break
 						}
 					}
-				case !w.tainted && w.healed == layout.Procs() && w.fresh == nil:
+				case !w.tainted && w.healed == layout.Procs() && len(w.fresh) == 0:
 					w.tainted = true
 					w.nodes[wrong].program.value ^= 1 << (seed % 64)
 				}

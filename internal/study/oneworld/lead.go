@@ -146,8 +146,8 @@ func (d *lead) next() {
 	if d.over || d.h.agent.Ledger() == nil {
 		return
 	}
-	// A replacement from an earlier term may become a replica yet. There is one at a time: two that
-	// come at once don't know of each other.
+	// A replacement from an earlier term may become a replica yet. There is one at a time, as in
+	// package launcher.
 	if d.m.Current() == nil && slices.ContainsFunc(d.slots, func(s slotState) bool { return s.unproven && s.last.State != steward.Ended }) {
 		d.wake()
 		return
