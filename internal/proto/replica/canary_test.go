@@ -77,4 +77,4 @@ func TestCanaries(t *testing.T) {
 }
 
 // rare are the mistakes that random schedules seldom show.
-var rare = map[bug]bool{donorSubstitutes: true, noFlush: true, oldAcks: true, oldSingles: true}
+var rare = map[bug]bool{donorSubstitutes: true, noFlush: true, oldAcks: true, oldSingles: true, joinedAtOnce: true}

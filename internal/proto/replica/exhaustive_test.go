@@ -289,8 +289,8 @@ func scenarios() []scenario {
 		{two, "s r / r s", first(options{mirror: true, skew: 1}), true},
 
 		// Two slots are filled anew, at once or one after the other.
-		{two, "s / r", both(options{}), false},
-		{two, "o / r", both(options{prompt: true}), false},
+		{two, "s / r", both(options{}), true},
+		{two, "o / r", both(options{prompt: true}), true},
 		{two, "s / r", both(options{crashes: 1, victims: anyone, prompt: true}), true},
 		{two, "o / r", both(options{crashes: 1, victims: anyone, prompt: true}), true},
 		{two, "s r / s r", both(options{crashes: 1, victims: anyone, prompt: true}), true},
