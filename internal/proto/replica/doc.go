@@ -147,26 +147,27 @@
 // the same time. All that is said above of s holds for y, if q and y know of each other and y has
 // for q the marks that s would have. Five rules see to that:
 //
-//   - PREPARE goes to the slots that are joining, too, and their answers are awaited. A replacement
-//     answers before it has its state: it keeps the PREPARE, and applies it to the state when that
-//     comes.
+//   - PREPARE goes to the slots that are joining, too, and their answers are awaited. A
+//     replacement answers before it has its state: it keeps the PREPARE, and applies it to the
+//     state when that comes.
 //   - A donor that prepares puts off JOINED and WELCOME until its state is taken. It transmits
-//     nothing before, and gives out no deferred acknowledgement that its replacement couldn't give.
+//     nothing before, and gives out no deferred acknowledgement that its replacement couldn't
+//     give.
 //   - The state has the deferred acknowledgements.
 //   - A replacement that takes in a JOINED says that it has joined, too: the other's state may be
 //     from before that. Its JOINED to a slot without state is lost, and this one makes up for it.
-//   - A replacement transmits to another process only after that one's WELCOME, so never to one that
-//     has put its JOINED off.
+//   - A replacement transmits to another process only after that one's WELCOME, so never to one
+//     that has put its JOINED off.
 //
 // Why q and y know of each other: if neither donor had heard of the other when it paused, each has
 // sent its own PREPARE before it answers the other's. So each state has the other slot as joining,
-// by the order of channels. Otherwise one of them, say e, knew that q was joining. Then the state of
-// e has q, and q has answered e's PREPARE. (Both can't have known of the other.)
+// by the order of channels. Otherwise one of them, say e, knew that q was joining. Then the
+// state of e has q, and q has answered e's PREPARE. (Both can't have known of the other.)
 //
 // Why q's marks for y are right, if q computes them from d's state: what isn't pending there for e
-// was acknowledged by e, or transmitted by d before its own PREPARE, and e had that when it answered
-// d. So e has it, and so has e's state. No acknowledgement of e for q can come before e's PREPARE,
-// because both come from e. And q transmits nothing before.
+// was acknowledged by e, or transmitted by d before its own PREPARE, and e had that when it
+// answered d. So e has it, and so has e's state. No acknowledgement of e for q can come before
+// e's PREPARE, because both come from e. And q transmits nothing before.
 //
 // Nobody waits in a circle: each PREPARE is answered at once, and no replacement waits for
 // another's WELCOME before it is Healed. A message that is sent to a slot that is still joining
@@ -177,37 +178,37 @@
 // With the mirror protocol a message comes from whichever replica of its sender is first. So slow
 // replicas delay no other, and no other delays them: what waits for their programs would grow
 // without end. The senders can't see that. They get their answers from the fast replicas of the
-// receiver, and none of them is itself ahead. So the receiver is measured. Each replica counts what
-// its program has received (Received) and tells its siblings now and then (Report, Reported). The
-// difference is its skew. A replica that is ahead of a sibling by more than Config.MaxSkew is
-// Throttled: it sends nothing more until that sibling has received more, or is dead. A
-// replica that only sends is never throttled: its siblings'
-// lag costs no memory, because their copies are duplicates.
+// receiver, and none of them is itself ahead. So the receiver is measured. Each replica counts
+// what its program has received (Received) and tells its siblings now and then (Report,
+// Reported). The difference is its skew. A replica that is ahead of a sibling by more than
+// Config.MaxSkew is Throttled: it sends nothing more until that sibling has received more, or is
+// dead. A replica that only sends is never throttled: its siblings' lag costs no memory, because
+// their copies are duplicates.
 //
-// This bounds the memory at a replica: at most the limit waits there in excess of what waits at the
-// sibling whose program has received most. At that sibling it is what it would be in a job of the
-// fastest replicas alone. Two amounts come on top: what a program receives from one send to the
-// next, because it is throttled at its sends; and, where replicas receive in different orders, what
-// they have received in another order. Sizes are counted, not numbers, and over all channels. The
-// sum over the same messages is the same in any order, so of two replicas at most one is ahead of
-// the other. Channel by channel each could be ahead of the other, and they would wait for each
-// other.
+// This bounds the memory at a replica: at most the limit waits there in excess of what waits at
+// the sibling whose program has received most. At that sibling it is what it would be in a job
+// of the fastest replicas alone. Two amounts come on top: what a program receives from one send
+// to the next, because it is throttled at its sends; and, where replicas receive in different
+// orders, what they have received in another order. Sizes are counted, not numbers, and over all
+// channels. The sum over the same messages is the same in any order, so of two replicas at most
+// one is ahead of the other. Channel by channel each could be ahead of the other, and they would
+// wait for each other.
 //
 // Rendezvous aren't counted. Their data waits at the sender. Its program waits for all replicas of
 // the receiver, so it isn't ahead of any of them by more than its own requests. For that very
 // reason a replica isn't throttled while it is offered a rendezvous that it hasn't received: the
-// sender may wait for it alone, and the sibling because of which it would be throttled may wait for
-// that sender. (Where replicas receive from any source, one may have had another's long talk first.
-// TestReceiverOfAnOfferIsNotThrottled of package process has such a job, which hangs without this
-// rule.) So there is no bound while an offer waits. Few programs leave large messages unreceived
-// for long while they exchange many small ones.
+// sender may wait for it alone, and the sibling because of which it would be throttled may wait
+// for that sender. (Where replicas receive from any source, one may have had another's long talk
+// first. TestReceiverOfAnOfferIsNotThrottled of package process has such a job, which hangs
+// without this rule.) So there is no bound while an offer waits. Few programs leave large
+// messages unreceived for long while they exchange many small ones.
 //
 // No process waits for ever. Let all deaths be known and all frames have arrived, let H be the
 // replicas that are throttled, and N the other live ones.
 //
-//   - One replica of each rank is in N: the one that has received least. What it knows of a sibling
-//     is less than a quarter of the limit out of date, because a sibling that joins is told what it
-//     has missed.
+//   - One replica of each rank is in N: the one that has received least. What it knows of a
+//     sibling is less than a quarter of the limit out of date, because a sibling that joins is
+//     told what it has missed.
 //   - No process waits for one in H. What that one has sent has arrived. A message that it has yet
 //     to send, eager or not, comes from those in N. And it has completed all that was offered to
 //     it.
@@ -228,24 +229,24 @@
 // # Ranks that are through
 //
 // Let the program of s be through, and let s Keep nothing for d. By 3 each message of its rank is
-// at d or on its way from s to d. So if s says now that it is through, d has all that the rank ever
-// sends to it when it hears that.
+// at d or on its way from s to d. So if s says now that it is through, d has all that the rank
+// ever sends to it when it hears that.
 //
 // # What is explored
 //
 // The tests check all this: every state of small jobs with crashes at every point, false
-// suspicions, processes that leave early and slots that are refilled; 20,000 states of larger ones;
-// random schedules; and known mistakes that the explorers must catch. States that can't show
-// anything new are left out; reduced_test.go says which those are, and why.
+// suspicions, processes that leave early and slots that are refilled; 20,000 states of larger
+// ones; random schedules; and known mistakes that the explorers must catch. States that can't
+// show anything new are left out; reduced_test.go says which those are, and why.
 //
 //	BANYAN_EXPLORE=long GOMAXPROCS=1 \
 //		go test -run TestExhaustive -v -timeout 1h ./internal/proto/replica
 //
 // visits all states of the larger ones too, except 3 replicas each with Config.MaxSkew and most of
-// those in which two slots are refilled at once (at most 40 million). These are the largest, with the seconds that a processor
-// took, in less than 1 GB. In programs, of rank 0 | rank 1, s is a send, o the offer of a
-// rendezvous and r a receive; one process is dead from the start and its slot is refilled, and one
-// more crashes at any point:
+// those in which two slots are refilled at once (at most 40 million). These are the largest,
+// with the seconds that a processor took, in less than 1 GB. In programs, of rank 0 | rank 1, s
+// is a send, o the offer of a rendezvous and r a receive; one process is dead from the start and
+// its slot is refilled, and one more crashes at any point:
 //
 //	3 replicas each, acknowledging at once:                r | s          18,450,056   80
 //	                                                       s | r          16,579,754   93
@@ -260,13 +261,13 @@
 //
 // Each message costs one transmission per replica and r-1 acknowledgements, coalesced by channel;
 // with mirror r transmissions and no acknowledgement. A call takes a map look-up and O(degree),
-// amortised; a death, a departure or a joining takes a walk over the channels and what they retain.
-// How much is retained is bounded only by how far replicas lag, and by how long a slot is joining:
-// the layer above must hold a sender back (see Retained), or declare the replacement dead. A
-// healing takes 4 notes per process of the job. The machine has no clock. No process that takes
-// part in a healing is Idle until the replacement has joined or died, so the layer that started the
-// healing makes sure that one of the two happens. Channels are kept for ever, about 200 bytes each:
-// contexts used × ranks talked to.
+// amortised; a death, a departure or a joining takes a walk over the channels and what they
+// retain. How much is retained is bounded only by how far replicas lag, and by how long a slot
+// is joining: the layer above must hold a sender back (see Retained), or declare the replacement
+// dead. A healing takes 4 notes per process of the job. The machine has no clock. No process
+// that takes part in a healing is Idle until the replacement has joined or died, so the layer
+// that started the healing makes sure that one of the two happens. Channels are kept for ever,
+// about 200 bytes each: contexts used × ranks talked to.
 //
 // With Config.MaxSkew four reports go to each sibling while a replica receives as much as the
 // limit. A message costs an addition and two comparisons.

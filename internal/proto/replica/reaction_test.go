@@ -63,7 +63,7 @@ func (r *reaction) to(e event, f frame) error {
 		if f.incarnation < n.m.incarnation(e.other) {
 			break // a frame of a closed connection
 		}
-		if n.status == joiner { // it can answer whoever has reached it
+		if n.status == joiner { // it can answer a process that has reached it
 			n.told[e.other] = max(n.told[e.other], f.incarnation)
 		}
 		if err := r.receive(e.other, f, &out); err != nil {

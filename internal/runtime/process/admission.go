@@ -96,8 +96,8 @@ func (p *Process) joinView() {
 	p.runMembership()
 }
 
-// admitJoining admits the replacements that are joining in the donor's state: the launcher's word of
-// them may be on its way.
+// admitJoining admits the replacements that are joining in the donor's state: the launcher's
+// word of them may be on its way.
 func (p *Process) admitJoining() {
 	for q := range proto.Proc(p.cfg.Layout.Procs()) {
 		p.Admit(q, p.replica.Incarnation(q))

@@ -9,10 +9,10 @@ import (
 )
 
 // TestGolden: outcomes are those of 23 November 2026, before the driver brought frames to their
-// ports in batches, on one worker and on two. (Since then the state of a donor is a byte longer, and
-// replacements say once more that they have joined: decision 73.) With an intended change of the model they change: a
-// failure prints what they are then. What needs floating-point arithmetic isn't compared, because
-// processors differ in it.
+// ports in batches, on one worker and on two. (Since then the state of a donor is a byte longer,
+// and replacements say once more that they have joined: decision 73.) With an intended change of
+// the model they change: a failure prints what they are then. What needs floating-point
+// arithmetic isn't compared, because processors differ in it.
 func TestGolden(t *testing.T) {
 	want := map[string]uint64{
 		"halo2d":     0xd11f24d7a184c54f,
