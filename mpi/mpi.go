@@ -135,7 +135,7 @@ func Main(run func(world *Comm) error, options ...Option) {
 		if !errors.As(err, &e) {
 			err = fmt.Errorf("rank %d: %w", p.World().Rank(), err)
 		}
-		if f := (*process.FinishedError)(nil); errors.As(err, &f) && f.Replicated {
+		if call := process.CallError(nil); errors.As(err, &call) && call.EndsJob() {
 			p.job.Abort(1, err.Error()) // the replicas may have diverged: none may go on
 		}
 		complain(err)

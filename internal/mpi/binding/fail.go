@@ -51,7 +51,7 @@ func (c *communicator) ends() bool {
 
 // lastWords is an error that ends the job when C has said where the program is.
 type lastWords struct {
-	err *process.FinishedError
+	err process.CallError
 	say func() Code
 }
 
@@ -59,21 +59,18 @@ type lastWords struct {
 // without, and ends the job. C looks for the line after Go has returned: it can't see the
 // program's stack from below a Go function.
 func (p *Process) failThere(c *communicator, err error, say func() Code) Code {
-	f := (*process.FinishedError)(nil)
-	if p.host.Locate == 0 || !errors.As(err, &f) || f.Where != "" {
+	call := process.CallError(nil)
+	if p.host.Locate == 0 || !errors.As(err, &call) || *call.Place() != "" || !c.ends() {
 		return say()
 	}
-	if !c.ends() {
-		return say()
-	}
-	p.lastWords.Store(&lastWords{f, say})
+	p.lastWords.Store(&lastWords{call, say})
 	return p.raised.raise(p.host.Locate, uintptr(c.handle), ErrOther, ErrOther)
 }
 
 // LastWords ends the job with the error that waits for where the program is; "" if that is unknown.
 func (p *Process) LastWords(where string) {
 	if w := p.lastWords.Swap(nil); w != nil {
-		w.err.Where = where
+		*w.err.Place() = where
 		w.say()
 	}
 }

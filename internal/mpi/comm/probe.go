@@ -21,7 +21,7 @@ func (c *Comm) Iprobe(source, tag int) (Status, bool, error) {
 	}
 	s, ok, err := c.eng.Probe(c.context, c.world(source), int32(tag))
 	if err != nil {
-		return Status{}, false, &Error{"Iprobe", c.rank, source, tag, err}
+		return Status{}, false, &Error{"Iprobe", c.rank, source, tag, c.eng.Located(err)}
 	}
 	if !ok {
 		return Status{}, false, nil

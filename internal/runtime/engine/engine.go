@@ -160,11 +160,11 @@ func (e *Engine) FramesSent() uint64 {
 // OneThread says that the program communicates from one thread at a time.
 func (e *Engine) OneThread() { e.tell(func(p *process.Process) { p.Alone() }) }
 
-// Located adds to a process.FinishedError where the program makes the present call. Other errors
-// stay as they are.
+// Located adds to a process.CallError where the program makes the present call. Other errors stay
+// as they are.
 func (e *Engine) Located(err error) error {
-	if f := (*process.FinishedError)(nil); errors.As(err, &f) && f.Where == "" && e.cfg.Where != nil {
-		f.Where = e.cfg.Where()
+	if c := process.CallError(nil); errors.As(err, &c) && *c.Place() == "" && e.cfg.Where != nil {
+		*c.Place() = e.cfg.Where()
 	}
 	return err
 }

@@ -19,9 +19,7 @@ var errThreads = errors.New("several threads of the program communicate at the s
 // unfollowed ends a replica that can't go on as its leader does. The lock is held, but given up
 // meanwhile.
 func (e *Engine) unfollowed(err error) {
-	if diverged := (*process.OrderError)(nil); errors.As(err, &diverged) && e.cfg.Where != nil {
-		diverged.Where = e.cfg.Where()
-	}
+	e.Located(err)
 	if e.cfg.Unfollowed != nil {
 		e.mu.Unlock()
 		e.cfg.Unfollowed(err)

@@ -17,6 +17,7 @@ type Status = process.Status
 // Send starts sending data to a world rank.
 func (e *Engine) Send(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
 	e.lock()
+	e.alongside()
 	h := e.send(context, dst, tag, data)
 	if h == (Handle{}) && e.shared.Queues(dst) {
 		e.relieve(dst)
@@ -57,6 +58,7 @@ func (e *Engine) offer(context uint64, dst proto.Rank, tag int32, data []byte) H
 // SendWait sends data and waits until its buffer may be reused.
 func (e *Engine) SendWait(context uint64, dst proto.Rank, tag int32, data []byte) error {
 	e.lock()
+	e.alongside()
 	h := e.send(context, dst, tag, data)
 	var err error
 	if h != (Handle{}) {

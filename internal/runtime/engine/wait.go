@@ -129,7 +129,7 @@ func (e *Engine) passOn() {
 	e.rouse()
 }
 
-// alongside tells the process if a thread begins to wait or test while another one waits.
+// alongside tells the process if a thread begins to send, wait or test while another one waits.
 func (e *Engine) alongside() {
 	if e.waiting.threads > 0 {
 		e.joins()

@@ -2,21 +2,15 @@ package process
 
 import (
 	"banyan/internal/proto"
-	"banyan/internal/proto/match"
 	"banyan/internal/runtime/wire"
 )
 
 // early is a message that came before its cause, from a replica layer that is ahead (see package
 // causal). It waits until this process has made the sends that precede it, and those that
 // precede an earlier message of its channel: the copies of the two may come from different
-// replicas, which have heard different things before.
-//
-// If several threads of the program wait at a time (Concurrent), their messages precede each
-// other differently in different replica layers. Two messages from two layers could wait for
-// each other's sends for ever. So there a message doesn't wait if a receive awaits it that names
-// its source: no other message can be meant. In a program of one thread it must wait. Such a
-// program may wait for one of several receives, and would see them end in an order that is
-// impossible.
+// replicas, which have heard different things before. Where several threads of the program
+// communicate none waits (layers.go). In a program of one thread it must: such a program may wait
+// for one of several receives, and would see them end in an order that is impossible.
 type early struct {
 	from    proto.Proc
 	header  wire.Header
@@ -27,7 +21,7 @@ type early struct {
 // postponed keeps a message for later that is the next of its channel, or tells that it needn't
 // wait.
 func (p *Process) postponed(from proto.Proc, h *wire.Header, f *payload) bool {
-	if p.due(h, f.bytes) && !precededIn(h, p.receives.early) {
+	if p.due(f.bytes) && !precededIn(h, p.receives.early) {
 		return false
 	}
 	p.receives.early = append(p.receives.early, early{from: from, header: *h, payload: f.keep(&p.buffers, len(f.bytes))})
@@ -35,34 +29,8 @@ func (p *Process) postponed(from proto.Proc, h *wire.Header, f *payload) bool {
 }
 
 // due tells whether a message may be delivered, if it is the next of its channel.
-func (p *Process) due(h *wire.Header, payload []byte) bool {
-	return p.clock.Ready(payload) || p.concurrent && p.awaitedByName(h)
-}
-
-// awaitedByName tells whether the receive that a message is for names its source.
-func (p *Process) awaitedByName(h *wire.Header) bool {
-	token, ok := p.match.Awaited(match.Envelope{Context: h.Context, Src: h.Src, Tag: h.Tag})
-	if !ok {
-		return false
-	}
-	_, r := p.requests.at(token)
-	return r.peer == h.Src
-}
-
-// Concurrent says that several threads of the program wait at the same time.
-func (p *Process) Concurrent() {
-	if !p.concurrent {
-		p.concurrent, p.special = true, true
-		p.deliverAwaited()
-	}
-}
-
-// deliverAwaited delivers what a receive awaits now, or awaits by another receive than before.
-func (p *Process) deliverAwaited() {
-	for n := -1; p.concurrent && len(p.receives.early) > 0 && len(p.receives.early) != n; {
-		n = len(p.receives.early)
-		p.deliverEarly()
-	}
+func (p *Process) due(payload []byte) bool {
+	return p.concurrent || p.clock.Ready(payload)
 }
 
 // precededIn tells whether messages of the same channel wait.
@@ -81,7 +49,7 @@ func (p *Process) deliverEarly() {
 	kept := p.receives.early[:0]
 	for i := range p.receives.early {
 		m := &p.receives.early[i]
-		if !p.due(&m.header, m.payload) || precededIn(&m.header, kept) {
+		if !p.due(m.payload) || precededIn(&m.header, kept) {
 			kept = append(kept, *m)
 			continue
 		}

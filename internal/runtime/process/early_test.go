@@ -2,6 +2,7 @@ package process
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -187,9 +188,9 @@ func TestTheLeastCauseCounts(t *testing.T) {
 	}
 }
 
-// If several threads wait, a receive that names its source gets its message, whatever is said to
-// precede it. Else two threads whose messages come from two replica layers would wait for each
-// other's sends for ever. A receive from any source that was posted earlier goes first.
+// If several threads communicate, a receive that names its source gets its message, whatever is
+// said to precede it. Else two threads whose messages come from two replica layers would wait for
+// each other's sends for ever. One from any source is refused when another layer has been heard of.
 func TestThreadsDontWaitForEachOther(t *testing.T) {
 	p, _ := single(t, layout.Uniform(3, 2))
 	var b [4][1]byte
@@ -206,14 +207,48 @@ func TestThreadsDontWaitForEachOther(t *testing.T) {
 	if h := p.Receive(2, 1, 0, b[1][:]); !p.Done(h) || b[1][0] != 2 {
 		t.Errorf("a message that was here waits: got %d", b[1][0])
 	}
-	anyone, named := p.Receive(2, proto.AnyRank, 0, b[2][:]), p.Receive(2, 1, 0, b[3][:])
-	comes(p, 1, 3, 1)
-	if p.Done(anyone) || p.Done(named) {
-		t.Error("a receive from any source took a message before its cause")
+	open := p.Receive(2, proto.AnyRank, 0, b[2][:])
+	if p.Done(open) {
+		t.Fatal("a receive from any source ends, although all that has come is from the own layer")
 	}
-	comes(p, 1, 4, 1)
+	comes(p, 4, 3, 0) // from layer 1
+	if _, err := p.Take(open); !errors.Is(err, ErrUnordered) {
+		t.Errorf("an open receive from any source: %v", err)
+	}
+	if _, err := p.Take(p.Receive(2, proto.AnyRank, 0, b[2][:])); !errors.Is(err, ErrUnordered) {
+		t.Errorf("a receive from any source: %v", err)
+	}
+	if _, _, err := p.Probe(2, proto.AnyRank, 0); !errors.Is(err, ErrUnordered) {
+		t.Errorf("a probe of any source: %v", err)
+	}
+	if _, _, _, err := p.MatchedProbe(2, proto.AnyRank, 0); !errors.Is(err, ErrUnordered) {
+		t.Errorf("a matched probe of any source: %v", err)
+	}
+	if h := p.Receive(2, 1, 0, b[3][:]); !p.Done(h) || b[3][0] != 3 {
+		t.Errorf("the message that names its source: got %d", b[3][0])
+	}
+}
+
+// A process that hasn't heard of another layer itself is told by the mark of a message, and passes
+// it on. A program of one thread isn't refused anything.
+func TestMixedLayersAreMarked(t *testing.T) {
+	p, w := single(t, layout.Uniform(3, 2))
 	p.Send(2, 2, 0, nil)
-	if !p.Done(anyone) || !p.Done(named) || b[2][0] != 3 || b[3][0] != 4 {
-		t.Errorf("got %d and %d", b[2][0], b[3][0])
+	if w.last(wire.KindEager).Flags != 0 {
+		t.Error("a message of one layer is marked")
+	}
+	payload := make([]byte, p.clock.StampSize())
+	p.Frame(1, &wire.Header{Kind: wire.KindEager, Flags: wire.MixedLayers, Context: 2, Src: 1, Dst: 0, Seq: 1}, payload)
+	p.Send(2, 2, 0, nil)
+	if w.last(wire.KindEager).Flags != wire.MixedLayers {
+		t.Error("the mark isn't passed on")
+	}
+	if h := p.Receive(2, proto.AnyRank, 0, nil); !p.Done(h) {
+		t.Error("a program of one thread waits")
+	}
+	open := p.Receive(2, proto.AnyRank, 0, nil)
+	p.Concurrent()
+	if _, err := p.Take(open); !errors.Is(err, ErrUnordered) {
+		t.Errorf("when threads are seen: %v", err)
 	}
 }

@@ -56,11 +56,7 @@ type OrderError struct {
 }
 
 func (e *OrderError) Error() string {
-	where := ""
-	if e.Where != "" {
-		where = " (called at " + e.Where + ")"
-	}
-	return fmt.Sprintf("a replica of %v %s%s: the program depends on something that leader order doesn't decide, such as a clock other than MPI_Wtime, a random number, an address, a file that changes, or several threads", e.Rank, e.What, where)
+	return fmt.Sprintf("a replica of %v %s%s: the program depends on something that leader order doesn't decide, such as a clock other than MPI_Wtime, a random number, an address, a file that changes, or several threads", e.Rank, e.What, calledAt(e.Where))
 }
 
 // beginOrder takes this process into leader order, if the job has that and the rank is replicated.

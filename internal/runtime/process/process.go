@@ -16,7 +16,7 @@
 //   - liveness (liveness.go, detection.go, death.go, members.go, admission.go, broken.go): the
 //     detector, the views, connections that broke;
 //   - sends and receives (send.go, transfer.go, throttle.go; receive.go, rendezvous.go, direct.go,
-//     zerocopy.go, early.go, alternatives.go, payload.go): messages of the program;
+//     zerocopy.go, early.go, layers.go, alternatives.go, payload.go): messages of the program;
 //   - contexts (contexts.go, broadcast.go, closing.go): communicators and their broadcasts;
 //   - acks (acks.go): what is owed to other replicas;
 //   - healing (healing.go, donation.go, joining.go, snapshot.go, log.go, replay.go): replacements
@@ -193,7 +193,8 @@ type Process struct {
 	unended    *int // how many requests were not taken yet
 	composites composites
 	graduals   graduals
-	concurrent bool          // several threads of the program have waited at the same time
+	layers     layers
+	concurrent bool          // several threads of the program have communicated at the same time
 	special    bool          // receives take the long way: concurrent, or in leader order
 	watched    bool          // somebody is told which message a receive takes: with mirror, or in leader order
 	order      *ordered      // nil: nobody decides what timing decides
@@ -239,6 +240,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 	p.nudger, _ = net.(transport.Nudger)
 	if p.replicated {
 		p.clock = causal.New(p.rank, cfg.Layout.Ranks())
+		p.beginLayers()
 		p.perturb = newPerturbation(cfg.Perturb)
 		p.verifying = p.newVerifying()
 		if cfg.Heal || cfg.Replacement {

@@ -90,10 +90,12 @@ func (p *Process) awaitsNone(h Handle, r *request, err error) {
 
 // receiveSpecially is Receive in a program of several threads, and in leader order.
 func (p *Process) receiveSpecially(h Handle, r *request, e match.Envelope) {
-	if p.order == nil || !p.heldBack(h, r, &e) {
+	switch {
+	case p.refuses(e.Context, e.Src):
+		p.complete(h, r, &UnorderedError{})
+	case p.order == nil || !p.heldBack(h, r, &e):
 		p.post(h, r, e)
 	}
-	p.deliverAwaited()
 }
 
 // post brings a receive to matching.
@@ -123,6 +125,9 @@ func (p *Process) took(r *request, e match.Envelope, came int, offered bool) {
 // Probe looks for a message that has arrived and fits, without taking it. The error says why
 // none can come any more.
 func (p *Process) Probe(context uint64, src proto.Rank, tag int32) (Status, bool, error) {
+	if p.refuses(context, src) {
+		return Status{}, false, &UnorderedError{}
+	}
 	token, ok := p.match.Probe(match.Envelope{Context: context, Src: src, Tag: tag})
 	if !ok {
 		return Status{}, false, p.probeError(context, src)
@@ -134,6 +139,9 @@ func (p *Process) Probe(context uint64, src proto.Rank, tag int32) (Status, bool
 // MatchedProbe is a Probe that takes the message: no other probe or receive finds it. The Handle
 // is for ReceiveMatched.
 func (p *Process) MatchedProbe(context uint64, src proto.Rank, tag int32) (Handle, Status, bool, error) {
+	if p.refuses(context, src) {
+		return Handle{}, Status{}, false, &UnorderedError{}
+	}
 	token, ok := p.match.Take(match.Envelope{Context: context, Src: src, Tag: tag})
 	if !ok {
 		return Handle{}, Status{}, false, p.probeError(context, src)
@@ -265,6 +273,9 @@ func (p *Process) copyArrived(from proto.Proc, h *wire.Header, f *payload) {
 	}
 	switch p.replica.Arrive(from, h.Context, h.Seq, h.Kind == wire.KindOffer) {
 	case replica.Accept: // the next of its channel
+		if p.layers.foreign(from, h) {
+			p.mix()
+		}
 		if p.verifying != nil && h.Kind == wire.KindEager {
 			p.verifyArrived(h, f.bytes)
 		}
@@ -275,7 +286,6 @@ func (p *Process) copyArrived(from proto.Proc, h *wire.Header, f *payload) {
 			break
 		}
 		p.deliver(from, h, f)
-		p.deliverAwaited()
 	case replica.Reoffer:
 		p.reoffered(from, h)
 		p.duplicateArrived(h, f.bytes)

@@ -134,6 +134,7 @@ func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data [
 	p.activeClock().Stamp(first[len(data):])
 	h := p.nextHeader(wire.KindEager)
 	h.Context, h.Seq, h.Src, h.Dst, h.Tag, h.Total = context, s.Seq, p.rank, dst, tag, uint64(len(data))
+	h.Flags = p.layers.mark
 	p.send(s.To, h, first, 0)
 	if p.verifying != nil {
 		p.verifySent(context, dst, s.Seq, false, tag, data)
@@ -282,7 +283,7 @@ func (p *Process) runReplica() {
 func (p *Process) transmit(to proto.Proc, m *replica.Message) {
 	h := p.nextHeader(wire.KindEager)
 	h.Context, h.Seq, h.Tag, h.Total = m.Context, m.Seq, m.Tag, m.Total
-	h.Src, h.Dst = p.rank, m.Dst
+	h.Src, h.Dst, h.Flags = p.rank, m.Dst, p.layers.mark
 	if m.Rendezvous {
 		wire.Offer{Sender: m.User, Memory: p.expose(m.Body)}.Put(h)
 	}

@@ -85,9 +85,7 @@ func (e *FinishedError) Error() string {
 	if e.Rank == proto.AnyRank {
 		text = "all other ranks have finished and send nothing more, so what this call waits for never comes"
 	}
-	if e.Where != "" {
-		text += " (called at " + e.Where + ")"
-	}
+	text += calledAt(e.Where)
 	if e.Replicated {
 		text += ": replicas have sent different messages, which replication doesn't allow (send-determinism; \"banyan check\" finds the first call that differs), or no rank ever sends it"
 	}

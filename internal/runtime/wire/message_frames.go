@@ -10,6 +10,10 @@ func (h *Header) SetCompleted(broadcasts uint64) { h.Seq = broadcasts }
 // Completed is what SetCompleted has said.
 func (h *Header) Completed() uint64 { return h.Seq }
 
+// MixedLayers is a flag of a message in a replicated job: its sender has heard of a replica layer
+// other than its own.
+const MixedLayers = 1
+
 // Offer is what a KindOffer has beyond the fields of every message.
 type Offer struct {
 	Sender uint64 // the sender's handle of the message
