@@ -40,10 +40,9 @@
 //
 // Operations beside the program count as one event each, when they begin (Fork).
 //
-// A stamp has four bytes for each rank of the job. Goroutines that receive at
-// the same time share a clock: a message may then wait for a send of another
-// goroutine, that for a message of another layer, and so on, for ever. So then the driver doesn't
-// let receives that name a source wait for a cause; a receive from any source may wait.
+// A stamp has four bytes for each rank of the job. Threads that receive at the same time share a
+// clock, which is no rule for them: it may hang, and lose causes (TestCanariesOfThreads). So then the
+// driver lets no message wait, and refuses receives from any source once layers have mixed.
 package causal
 
 import (

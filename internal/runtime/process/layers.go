@@ -21,7 +21,12 @@ import (
 //     another should have.
 //
 // A message for a receive that names its source is delivered then: no other can be meant. A receive
-// from any source may take the wrong one, and no rule can tell (decision 76). So it is refused.
+// from any source might take the wrong one, and is refused (decision 76).
+//
+// # Limits
+//
+// That threads communicate is seen when two of their calls overlap. Threads that take turns under a
+// lock of the program's (MPI_THREAD_SERIALIZED) aren't seen.
 
 // ErrUnordered is wrapped by each UnorderedError.
 var ErrUnordered = errors.New("nothing tells which message comes first")
@@ -36,7 +41,7 @@ func (e *UnorderedError) Unwrap() error { return ErrUnordered }
 
 func (e *UnorderedError) Error() string {
 	return "several threads of the program communicate, and this call receives from any source" + calledAt(e.Where) +
-		" after a replica died, or where ranks have different numbers of replicas: it could take a message that comes before its cause. Run the program with --order leader, name the source, or communicate from one thread"
+		" after a replica died, or where ranks have different numbers of replicas: it could take a message that comes before its cause. Name the source, or communicate from one thread at a time (then --order leader serves any program)"
 }
 
 // layers is what a process knows of the replica layers that it hears of.
