@@ -41,8 +41,8 @@
 // Operations beside the program count as one event each, when they begin (Fork).
 //
 // A stamp has four bytes for each rank of the job. Threads that receive at the same time share a
-// clock, which is no rule for them: it may hang, and lose causes (TestCanariesOfThreads). So then the
-// driver lets no message wait, and refuses receives from any source once layers have mixed.
+// clock, which is no rule for them: it may hang, and lose causes (TestCanariesOfThreads). So the
+// driver lets no message wait then, and refuses receives from any source once layers have mixed.
 package causal
 
 import (
