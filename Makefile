@@ -45,7 +45,7 @@ kills ?= 20
 lanes ?= 100000
 since ?= HEAD
 
-.PHONY: help tools build install profile generate quick test test-cluster test-browser manifests formats unit lint demo bench bench-mpi bench-replication soak fuzz cover clean
+.PHONY: help tools build install profile generate quick test test-cluster test-browser manifests unit lint demo bench bench-mpi bench-replication soak fuzz cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -85,9 +85,6 @@ test-browser: build ## the page of --status in a headless Chromium, and the guid
 manifests: tools ## the files of deploy/kubernetes against the types of the API; a module of its own
 	cd deploy/kubernetes/check && go vet . && go test -vet=off .
 
-formats: tools ## what campaigns write as Parquet and jobs for Prometheus, read by other libraries; a module of its own
-	cd deploy/formats && go vet . && go test -vet=off .
-
 unit: tools ## the tests, without lint and what the race detector runs
 	@# Explorations and simulations leave much garbage and keep little.
 	GOGC=400 go test -vet=off $$(go list ./... | grep -vx $(elsewhere))
@@ -117,7 +114,7 @@ bench-replication: build ## what replication costs, beside jobs without it; how 
 soak: tools ## hours: whole explorations; random faults, and no false suspicion under load, soaktime=10m each; bcasts=100000; sequences=1000 in groups; schedules=2000 of processes; worlds=1000000 whole jobs; kills=20 jobs under Hydra; lanes=100000 random programs of the C library
 	BANYAN_EXPLORE=long go test -count=1 -timeout 0 ./internal/proto/... ./internal/study/...
 	go test -count=1 -timeout 0 -v -run 'TestOneWorld$$' ./internal/study/oneworld -seeds $(worlds)
-	go test -count=1 -race -short ./internal/study/campaign # make test doesn't
+	go test -count=1 -race -short ./internal/study/campaign # make test doesn't: its libraries are half a minute's compilation
 	go test -count=1 -timeout 0 -run 'TestSurvive|TestRollback' ./examples/cg -soak $(soaktime)
 	go test -count=1 -timeout 0 -v -run TestHealsOn ./mpi -heals $(soaktime)
 	go test -count=1 -timeout 0 -run TestLed ./capi/test -leds 100

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/parquet-go/parquet-go"
+
 	"banyan/internal/study/driver/logp"
-	"banyan/internal/study/parquet"
 )
 
 // Row is a row of the results as Parquet: the columns of the CSV with their types. Empty fields
@@ -89,10 +90,7 @@ func (s *Spec) WriteParquet(csv, path string, progress Progress) error {
 
 // convert writes complete results as Parquet.
 func (s *Spec) convert(in, out *os.File, progress Progress) error {
-	w, err := parquet.NewWriter[Row](out, rowGroup)
-	if err != nil {
-		return err
-	}
+	w := parquet.NewGenericWriter[Row](out, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowGroup))
 	var last *Point
 	var known Row // its part
 	rows, _, err := s.read(in, func(row int, o logp.Outcome) error {
@@ -107,7 +105,8 @@ func (s *Spec) convert(in, out *os.File, progress Progress) error {
 		if progress != nil && row%rowGroup == 0 {
 			progress(row, s.Total())
 		}
-		return w.Write(r)
+		_, err := w.Write([]Row{r})
+		return err
 	})
 	if err == nil && rows < s.Total() {
 		err = fmt.Errorf("%w: %d of %d broadcasts", errIncomplete, rows, s.Total())

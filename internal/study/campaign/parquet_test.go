@@ -8,12 +8,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
+
 	"banyan/internal/testing/explore"
-	"banyan/internal/testing/parquetread"
 )
 
 // withParquet runs a spec, or the missing part of it, and makes the Parquet file.
@@ -27,16 +29,6 @@ func withParquet(t *testing.T, s *Spec, path string) {
 	}
 }
 
-// opened reads a Parquet file.
-func opened(t *testing.T, path string) *parquetread.File {
-	t.Helper()
-	f, err := parquetread.Read([]byte(read(t, path)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
 // TestParquetIsTheCSV compares the two files row for row and column for column. The Parquet
 // file is read by other code than wrote it.
 func TestParquetIsTheCSV(t *testing.T) {
@@ -48,22 +40,14 @@ func TestParquetIsTheCSV(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := opened(t, path)
-		if f.Rows != s.Total() || len(lines) != s.Total()+1 {
-			t.Fatalf("%d rows and %d lines of %d", f.Rows, len(lines), s.Total())
+		rows, err := parquet.ReadFile[Row](path)
+		if err != nil || len(rows) != s.Total() || len(lines) != s.Total()+1 {
+			t.Fatalf("%d rows and %d lines of %d: %v", len(rows), len(lines), s.Total(), err)
 		}
-		if len(f.Columns) != len(lines[0])+1 {
-			t.Fatalf("%d columns for %d", len(f.Columns), len(lines[0]))
-		}
-		for i, line := range lines[1:] {
-			got := map[string]string{} // nulls empty
-			for _, c := range f.Columns {
-				if v := c.Values[i]; v != nil {
-					got[c.Name] = *v
-				}
-			}
+		for i, r := range rows {
+			got := texts(reflect.ValueOf(r))
 			for j, name := range lines[0] {
-				want := line[j]
+				want := lines[i+1][j]
 				switch {
 				case name == "distance":
 					left, right, unequal := strings.Cut(want, ":")
@@ -77,8 +61,36 @@ func TestParquetIsTheCSV(t *testing.T) {
 					t.Fatalf("row %d: %s is %q, want %q", i, name, got[name], want)
 				}
 			}
+			if len(got) != len(lines[0])+1 {
+				t.Fatalf("%d columns for %d", len(got), len(lines[0]))
+			}
 		}
 	}
+}
+
+// texts are the columns of a Row as text, nulls empty.
+func texts(row reflect.Value) map[string]string {
+	all := map[string]string{}
+	for i := range row.NumField() {
+		name, _, _ := strings.Cut(row.Type().Field(i).Tag.Get("parquet"), ",")
+		v := row.Field(i)
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				all[name] = ""
+				continue
+			}
+			v = v.Elem()
+		}
+		switch {
+		case v.CanInt():
+			all[name] = strconv.FormatInt(v.Int(), 10)
+		case v.CanUint():
+			all[name] = strconv.FormatUint(v.Uint(), 10)
+		default:
+			all[name] = v.String()
+		}
+	}
+	return all
 }
 
 // TestParquetSchema checks, in the file, what other programs rely on: names, order, types, and
@@ -87,13 +99,21 @@ func TestParquetSchema(t *testing.T) {
 	s := parse(t, "runs: 1\nprocs: 8\n")
 	path := filepath.Join(t.TempDir(), "results.parquet")
 	withParquet(t, s, path)
-	var got strings.Builder
-	for _, c := range opened(t, path).Columns {
-		repetition, rest, _ := strings.Cut(c.Type, " ")
-		stored, logical, _ := strings.Cut(rest, " ")
-		fmt.Fprintf(&got, "\t%s %s %s %s;\n", repetition, stored, c.Name, logical)
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	const want = `	required int32 procs (INT(32,true));
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := parquet.OpenFile(file, info.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `message Row {
+	required int32 procs (INT(32,true));
 	required int32 L (INT(32,true));
 	required int32 o (INT(32,true));
 	required binary tree (STRING);
@@ -122,9 +142,9 @@ func TestParquetSchema(t *testing.T) {
 	required int64 quiescence (INT(64,true));
 	required int32 max_gap (INT(32,true));
 	required int32 crashed (INT(32,true));
-`
-	if got.String() != want {
-		t.Errorf("the schema is\n%s", &got)
+}`
+	if got := f.Schema().String(); got != want {
+		t.Errorf("the schema is\n%s", got)
 	}
 }
 

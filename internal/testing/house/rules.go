@@ -100,7 +100,9 @@ type dependency struct {
 var dependencies = []dependency{
 	{"github.com/spf13/cobra", []string{"cmd/..."}},
 	{"github.com/schollz/progressbar/v3", []string{"cmd/..."}},
+	{"github.com/prometheus/client_golang", []string{"internal/job/status/metrics"}},
 	{"go.yaml.in/yaml/v3", []string{"internal/study/campaign"}},
+	{"github.com/parquet-go/parquet-go", []string{"internal/study/campaign"}},
 	{"github.com/spf13/pflag", []string{"cmd/..."}},
 	{"github.com/hashicorp/memberlist", []string{"bench/detection"}}, // the peer
 	{"github.com/ianlancetaylor/demangle", []string{"internal/job/trial"}},

@@ -3,9 +3,10 @@ package metrics
 import (
 	"net/http/httptest"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"banyan/internal/job/status"
 )
@@ -49,69 +50,9 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("there is no %s", want)
 		}
 	}
-	for _, problem := range faults(text) {
-		t.Error(problem)
-	}
-}
-
-// faults says what is wrong with an exposition. deploy/formats has Prometheus's own parser
-// look at it, too.
-func faults(text string) (all []string) {
-	series := regexp.MustCompile(`^(banyan_[a-z_]+)\{([a-z_]+="(?:[^"\\\n]|\\[\\n"])*"(?:,[a-z_]+="(?:[^"\\\n]|\\[\\n"])*")*)\} (\S+)$`)
-	head := regexp.MustCompile(`^# HELP (\S+) .+\n# TYPE (\S+) (gauge|counter)$`)
-	seen := map[string]bool{}
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	name := ""
-	for i := 0; i < len(lines); i++ {
-		if strings.HasPrefix(lines[i], "# HELP") && i+1 < len(lines) {
-			m := head.FindStringSubmatch(lines[i] + "\n" + lines[i+1])
-			if m == nil || m[1] != m[2] || seen[m[1]] || (m[3] == "counter") != strings.HasSuffix(m[1], "_total") {
-				all = append(all, "a bad head: "+lines[i]+"\n"+lines[i+1])
-				continue
-			}
-			name, seen[m[1]] = m[1], true
-			i++
-			continue
-		}
-		m := series.FindStringSubmatch(lines[i])
-		if m == nil || m[1] != name {
-			all = append(all, "no series of "+name+": "+lines[i])
-			continue
-		}
-		if _, err := strconv.ParseFloat(m[3], 64); err != nil || seen[m[1]+m[2]] {
-			all = append(all, "no value, or twice: "+lines[i])
-		}
-		seen[m[1]+m[2]] = true
-	}
-	return all
-}
-
-// faults finds what it should.
-func TestFaults(t *testing.T) {
-	const good = "# HELP banyan_a A.\n# TYPE banyan_a gauge\nbanyan_a{b=\"c\"} 1\n"
-	if found := faults(good); found != nil {
-		t.Fatal(found)
-	}
-	for _, change := range [][2]string{
-		{"# HELP banyan_a A.\n", ""}, {"TYPE banyan_a", "TYPE banyan_b"}, {"gauge", "counter"}, {"gauge", "sum"}, {`"c"`, `c`}, {`"c"`, `"""`}, {"} 1", "} one"}, {"\nbanyan_a", "\nbanyan_b"},
-		{good, good + good}, {"} 1\n", "} 1\nbanyan_a{b=\"c\"} 2\n"},
-	} {
-		if bad := strings.Replace(good, change[0], change[1], 1); faults(bad) == nil {
-			t.Errorf("nothing is wrong with\n%s", bad)
-		}
-	}
-}
-
-// What a job's name may contain is escaped.
-func TestEscaped(t *testing.T) {
-	s := observed(1)
-	s.Job.Name = "a\\b\"c\nd\xff"
-	_, text := scrape(s, true)
-	if want := `banyan_ranks{job_name="a\\b\"c\nd` + "\uFFFD\"} 1\n"; !strings.Contains(text, want) {
-		t.Errorf("there is no %s in\n%s", want, text)
-	}
-	for _, problem := range faults(text) {
-		t.Error(problem)
+	problems, err := promlint.New(strings.NewReader(text)).Lint()
+	if err != nil || len(problems) > 0 {
+		t.Errorf("%v %+v\n%s", err, problems, text)
 	}
 }
 
