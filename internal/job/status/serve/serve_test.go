@@ -103,8 +103,36 @@ func TestToken(t *testing.T) {
 	if mine := listen(t, h, "127.0.0.1:0", "secret"); !strings.HasSuffix(mine.URL(), "?token=secret") {
 		t.Errorf("the URL is %s", mine.URL())
 	}
-	if code, _, _ := get(t, http.DefaultClient, listen(t, h, "127.0.0.1:0", NoToken).Address()); code != http.StatusOK {
-		t.Errorf("without a token: %d", code)
+}
+
+// Where no token is asked for, no page of elsewhere may read the job's: neither as another origin, nor
+// by a name that leads here.
+func TestWithoutToken(t *testing.T) {
+	h, _ := observed("x")
+	s := listen(t, h, "127.0.0.1:0", NoToken)
+	code, _, header := get(t, http.DefaultClient, s.Address()+"api/state")
+	if code != http.StatusOK || header.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("%d %v", code, header)
+	}
+	if _, _, header := get(t, http.DefaultClient, listen(t, h, "127.0.0.1:0", "").URL()); header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("with a token: %v", header)
+	}
+	for host, want := range map[string]int{
+		"localhost": 200, "localhost:80": 200, "127.0.0.1:1": 200, "[::1]:1": 200, "[::1]": 200,
+		"evil.example": 421, "evil.example:8080": 421, "192.0.2.1": 421, "localhost.evil.example": 421,
+	} {
+		q, err := http.NewRequest("GET", s.Address()+"api/state", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Host = host
+		r, err := http.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Body.Close(); r.StatusCode != want {
+			t.Errorf("as %s: %d, want %d", host, r.StatusCode, want)
+		}
 	}
 }
 

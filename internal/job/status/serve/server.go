@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -126,9 +127,24 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 			http.Error(w, "the token is missing or wrong: use the whole address that banyan run has printed", http.StatusForbidden)
 			return
 		}
-		h.Set("Access-Control-Allow-Origin", "*") // pages of other agents come here; the token protects
+		if s.token == "" && s.address.network == "tcp" && !isLocal(r.Host) { // a name that others have turned to this address
+			http.Error(w, "without a token this page answers as localhost, 127.0.0.1 and ::1 only", http.StatusMisdirectedRequest)
+			return
+		}
+		if s.token != "" { // else any page that the user opens could read the job's
+			h.Set("Access-Control-Allow-Origin", "*") // pages of other agents come here; the token protects
+		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// isLocal tells whether a request's host is this machine, whatever names others may have for it.
+func isLocal(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func (s *Server) page(w http.ResponseWriter, r *http.Request) {
