@@ -21,6 +21,10 @@ import (
 const (
 	// early is how long before its lease's end an agent ends by itself.
 	early = 250 * proto.Time(time.Millisecond)
+	// forewarning is how long before that end an agent leaves word. An agent that is late to look at
+	// the clock is ended by the kernel, and says nothing more. Word is taken back if the lease is
+	// renewed, which it is each second.
+	forewarning = proto.Time(time.Second)
 	// linger is how long an agent of a job that is over answers others, so that they learn it.
 	linger = 2 * proto.Time(time.Second)
 	// overPause is between the machine's word to kill and its word that the job is over, at most.
@@ -53,6 +57,7 @@ type Member struct {
 	leading  *leading // nil: it doesn't lead
 	failing  bool     // it led, and its launcher has failed
 	parting  Parting  // what it will say
+	warned   bool     // it has left word
 }
 
 // NewMember makes the part of an agent. extend is told when this process must be dead, and its
@@ -159,11 +164,20 @@ func (m *Member) Held() bool {
 		return now+early < m.until
 	}
 	held := now+early < m.until && (m.killed == 0 || now < m.killed+overPause)
-	if !held && !m.failing && m.parting.Job != "" {
-		m.leave(m.parting) // before the kernel ends this process
-		m.parting = Parting{}
-	}
+	m.leaveWord(!held || now+forewarning >= m.until)
 	return held
+}
+
+// leaveWord leaves word if that is due, and takes it back if it isn't any more. The lock is held.
+func (m *Member) leaveWord(due bool) {
+	if due = due && !m.failing && m.parting.Job != ""; due == m.warned {
+		return
+	}
+	if m.warned = due; due {
+		m.leave(m.parting)
+	} else {
+		m.leave(Parting{})
+	}
 }
 
 // Extend implements driver.Party.
@@ -267,6 +281,7 @@ func (m *Member) Over(how steward.Outcome) {
 	defer m.mu.Unlock()
 	if how.Reason != steward.NoMajority {
 		m.parting = Parting{}
+		m.leaveWord(false)
 	}
 	switch how.Reason {
 	case steward.Drained:

@@ -1,10 +1,12 @@
 package succession
 
 import (
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"banyan/internal/job/agent/deadline"
 	"banyan/internal/job/agent/remote"
 	"banyan/internal/job/agent/secure"
 	"banyan/internal/job/agent/wire"
@@ -56,5 +58,35 @@ func TestPartingWithoutMajority(t *testing.T) {
 	}
 	if len(left) > 0 {
 		t.Errorf("it has left %+v, too", <-left)
+	}
+}
+
+// An agent leaves word while it still has its lease, for it may be late to see the end; if the lease
+// is renewed, or the job ends, it takes the word back.
+func TestPartingInTime(t *testing.T) {
+	var said []Parting
+	word := Parting{Job: "heat-4f2a1c", Text: "x"}
+	m := NewMember(secure.NewKey(), func(proto.Time) {}, func(f Parting) { said = append(said, f) }, 0, nil)
+	m.parting, m.begun = word, true
+	look := func(left proto.Time, held bool, want ...Parting) {
+		t.Helper()
+		m.Extend(deadline.Now() + left)
+		said = nil
+		if m.Held() != held || m.Held() != held || !slices.Equal(said, want) {
+			t.Errorf("with %v left it has said %+v, want %+v", left, said, want)
+		}
+	}
+	look(5*forewarning, true)
+	look(forewarning-2*early, true, word)
+	look(5*forewarning, true, Parting{})
+	look(forewarning-2*early, true, word)
+	look(0, false)
+	m.Over(steward.Outcome{Reason: steward.NoMajority})
+	if look(0, false); len(said) > 0 {
+		t.Errorf("it takes back that it has no majority: %+v", said)
+	}
+	m.Over(steward.Outcome{Reason: steward.Drained})
+	if len(said) != 1 || said[0] != (Parting{}) {
+		t.Errorf("after it was drained it has said %+v", said)
 	}
 }

@@ -24,6 +24,9 @@ func takeLeave(line string) {
 		slog.Debug("the parting word makes no sense", "err", err)
 		return
 	}
+	if f.Job == "" { // the agent has taken it back
+		return
+	}
 	if folder, err := console.MakeFolder(); err == nil {
 		err = folder.LeaveWord(f.Job, f.Text)
 		slog.Debug("parting word", "text", f.Text, "err", err)
