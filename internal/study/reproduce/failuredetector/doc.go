@@ -6,8 +6,9 @@
 //
 // Figures 4 and 5 are simulated by package stabilisation: by its abstraction as often as in the
 // paper, and by the detector's machines where that is affordable, on the same scenarios; the
-// report says how far the two are apart. Figure 10 is played by the machines alone. Figure 3 is
-// arithmetic (package risk), figures 6 and 7 are draws (package probing).
+// report says how far the two are apart. Figure 10 is played by the machines alone, its
+// agreements by those of package study/agreement. Figure 3 is arithmetic (package risk), figures 6
+// and 7 are draws (package probing).
 //
 // Everything follows from the seed, and nothing from the number of workers. The paper's pictures
 // were not at hand: the numbers of its text are compared.

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 
 	"banyan/internal/proto"
+	"banyan/internal/study/agreement"
 	"banyan/internal/study/detection/probing"
 	"banyan/internal/study/detection/stabilisation"
 	"banyan/internal/study/pieces"
@@ -58,6 +59,15 @@ func fingerprint() (string, error) {
 		if err := out.Encode(o); err != nil {
 			return "", err
 		}
+	}
+	c := agreementOf(nodes)
+	c.Notice, c.Deaths = runs, []agreement.Death{{Member: 0, At: seed}}
+	o, err := agreement.Simulate(&c)
+	if err != nil {
+		return "", err
+	}
+	if err := out.Encode(o); err != nil {
+		return "", err
 	}
 	return fmt.Sprintf("%d-%016x", steps, h.Sum64()), nil
 }

@@ -64,6 +64,9 @@ func TestRun(t *testing.T) {
 		"neighbours that strike at once are found one after the other",
 		"four take longer, and eight much longer",
 		"f failures begin at most f(f+1)/2 broadcasts",
+		"an agreement without failures",
+		"it ends in less than 1.5 ms although members fail",
+		"it takes fifty times as long if a service tells",
 	}
 	check := func(names []string, want report.Verdict) {
 		for _, name := range names {
@@ -87,7 +90,7 @@ func TestRun(t *testing.T) {
 	if err := r.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"3", "4a", "4b", "5", "5-failures", "6", "7", "10-left", "10-centre"} {
+	for _, name := range []string{"3", "4a", "4b", "5", "5-failures", "6", "7", "10-left", "10-centre", "10-right"} {
 		if _, err := os.Stat(filepath.Join(dir, "figure-"+name+".svg")); err != nil {
 			t.Error(err)
 		}
