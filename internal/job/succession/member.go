@@ -21,9 +21,9 @@ import (
 const (
 	// early is how long before its lease's end an agent ends by itself.
 	early = 250 * proto.Time(time.Millisecond)
-	// forewarning is how long before that end an agent leaves word. An agent that is late to look at
-	// the clock is ended by the kernel, and says nothing more. Word is taken back if the lease is
-	// renewed, which it is each second.
+	// forewarning is how long before that end an agent leaves word. An agent that is late to look
+	// at the clock is ended by the kernel, and says nothing more. Word is taken back if the lease
+	// is renewed.
 	forewarning = proto.Time(time.Second)
 	// linger is how long an agent of a job that is over answers others, so that they learn it.
 	linger = 2 * proto.Time(time.Second)

@@ -61,8 +61,8 @@ func TestPartingWithoutMajority(t *testing.T) {
 	}
 }
 
-// An agent leaves word while it still has its lease, for it may be late to see the end; if the lease
-// is renewed, or the job ends, it takes the word back.
+// An agent leaves word while it still has its lease, for it may be late to see the end; if the
+// lease is renewed, or the job ends, it takes the word back.
 func TestPartingInTime(t *testing.T) {
 	var said []Parting
 	word := Parting{Job: "heat-4f2a1c", Text: "x"}

@@ -105,8 +105,8 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// Where no token is asked for, no page of elsewhere may read the job's: neither as another origin, nor
-// by a name that leads here.
+// Where no token is asked for, no page of elsewhere may read the job's: neither as another origin,
+// nor by a name that leads here.
 func TestWithoutToken(t *testing.T) {
 	h, _ := observed("x")
 	s := listen(t, h, "127.0.0.1:0", NoToken)
