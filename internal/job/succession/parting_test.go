@@ -72,7 +72,12 @@ func TestPartingInTime(t *testing.T) {
 		t.Helper()
 		m.Extend(deadline.Now() + left)
 		said = nil
-		if m.Held() != held || m.Held() != held || !slices.Equal(said, want) {
+		for range 2 { // it says it once
+			if m.Held() != held {
+				t.Errorf("with %v left it is %v that it has its lease", left, !held)
+			}
+		}
+		if !slices.Equal(said, want) {
 			t.Errorf("with %v left it has said %+v, want %+v", left, said, want)
 		}
 	}
