@@ -27,17 +27,25 @@ const (
 func NewLock(word *atomic.Uint32) Lock { return Lock{word, make(chan struct{}, 1)} }
 
 // TryLock takes the lock if it is free and nobody waits for it.
-func (l *Lock) TryLock() bool { return l.word.CompareAndSwap(0, held) }
+func (l *Lock) TryLock() bool {
+	if !l.word.CompareAndSwap(0, held) {
+		return false
+	}
+	l.acquired()
+	return true
+}
 
 // Lock takes the lock, after those that wait already.
 func (l *Lock) Lock() {
 	if !l.word.CompareAndSwap(0, held) {
 		l.wait()
 	}
+	l.acquired()
 }
 
 // Unlock gives the lock up.
 func (l *Lock) Unlock() {
+	l.released()
 	if l.word.Add(^uint32(held-1)) != 0 {
 		l.Signal()
 	}
