@@ -20,7 +20,7 @@ func Jobs(ctx context.Context, r *console.Reach, host string) ([]console.Info, e
 	ctx, cancel := context.WithTimeout(ctx, jobsLimit)
 	defer cancel()
 	argv := starter.How{Words: r.Words}.On(host, r.Self, "jobs", "--raw")
-	errs := new(lastWords)
+	errs := new(LastWords)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stderr, cmd.WaitDelay = errs, lingerLimit
 	out, err := cmd.Output()

@@ -59,7 +59,7 @@ func Dial(ctx context.Context, r *console.Reach, host, job string, wait time.Dur
 		return nil, "", err
 	}
 	defer there.Close()
-	errs := new(lastWords)
+	errs := new(LastWords)
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = there, there, errs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the console
@@ -197,26 +197,4 @@ func (c *conn) Close() error {
 	err := c.Conn.Close()
 	c.once.Do(c.end)
 	return err
-}
-
-// lastWords keeps the end of what a command says.
-type lastWords struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-func (w *lastWords) Write(b []byte) (int, error) {
-	const kept = 1000
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.text = append(w.text, b...); len(w.text) > kept {
-		w.text = w.text[len(w.text)-kept:]
-	}
-	return len(b), nil
-}
-
-func (w *lastWords) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return strings.Join(strings.Fields(strings.ReplaceAll(string(w.text), "banyan:", "")), " ")
 }

@@ -4,9 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -60,10 +58,7 @@ func survive(w *comm.Comm, arguments []int) error {
 	for i := range rounds {
 		if i == deaths[w.Rank()] {
 			// It dies during what follows.
-			go func() {
-				time.Sleep(time.Duration(rand.IntN(300)) * time.Microsecond)
-				syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			}()
+			go dieWithin(300 * time.Microsecond)
 		}
 		which := lots.IntN(len(casters))
 		c := drawCast(lots, i, roots)

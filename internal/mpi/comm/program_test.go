@@ -3,9 +3,11 @@ package comm_test
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -89,4 +91,10 @@ func processesOver(t testing.TB, ranks int, debug bool, transport, bcast, progra
 		t.Fatal(err)
 	}
 	return out.String(), errs.String(), report
+}
+
+// dieWithin kills this process at a random moment.
+func dieWithin(limit time.Duration) {
+	time.Sleep(rand.N(limit))
+	syscall.Kill(os.Getpid(), syscall.SIGKILL)
 }

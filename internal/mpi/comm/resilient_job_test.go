@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -42,16 +40,14 @@ func resilient(w *comm.Comm, arguments []int) error {
 	seen := fnv.New64a()
 	for i := range rounds {
 		if i == deaths[w.Rank()] { // it dies during what follows
-			go func() {
-				time.Sleep(time.Duration(rand.IntN(400)) * time.Microsecond)
-				syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			}()
+			go dieWithin(400 * time.Microsecond)
 		}
 		kind, root, size := lots.IntN(4), lots.IntN(n), 8*(1+lots.IntN(64))
 		if lots.IntN(4) == 0 {
 			size = 8 * lots.IntN(12_000)
 		}
-		op := comm.Op{Combiner: comm.Func(add), Size: 8, Foreign: lots.IntN(3) == 0}
+		op := sums
+		op.Foreign = lots.IntN(3) == 0
 		acks := lots.IntN(2) == 0
 		send := make([]byte, size)
 		fill(send, uint64(i)<<8|uint64(w.Rank()))
@@ -108,12 +104,6 @@ func resilient(w *comm.Comm, arguments []int) error {
 func fill(b []byte, number uint64) {
 	for k := 0; k < len(b); k += 8 {
 		binary.LittleEndian.PutUint64(b[k:], number)
-	}
-}
-
-func add(left, right []byte) {
-	for k := 0; k < len(left); k += 8 {
-		binary.LittleEndian.PutUint64(left[k:], binary.LittleEndian.Uint64(left[k:])+binary.LittleEndian.Uint64(right[k:]))
 	}
 }
 

@@ -6,9 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -41,10 +39,7 @@ func share(w *comm.Comm, arguments []int) error {
 	for i := range rounds {
 		if i == deaths[r] {
 			// It dies during what follows.
-			go func() {
-				time.Sleep(time.Duration(rand.IntN(300)) * time.Microsecond)
-				syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			}()
+			go dieWithin(300 * time.Microsecond)
 		}
 		kind, root := lots.IntN(8), lots.IntN(n)
 		m := 8 * (1 + lots.IntN(8))

@@ -56,7 +56,7 @@ func TestConverse(t *testing.T) {
 	if h.Facts.Boot != Machine().Boot || h.Back != "" || h.Ahead < -h.Within-0.001 || h.Ahead > h.Within+0.001 {
 		t.Errorf("%+v", h)
 	}
-	if err := reach([]string{"127.0.0.1:1"}); err == nil {
+	if err := connect([]string{"127.0.0.1:1"}); err == nil {
 		t.Error("nobody listens there")
 	}
 	shifted := bufio.NewReader(strings.NewReader(greeting + "{}\n" + strings.Repeat(fmt.Sprintln(time.Now().Add(time.Hour).UnixNano()), samples)))

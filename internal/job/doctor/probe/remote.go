@@ -17,6 +17,7 @@ import (
 	"banyan/internal/job/console"
 	"banyan/internal/job/doctor"
 	"banyan/internal/job/hosts"
+	"banyan/internal/job/reach"
 	"banyan/internal/job/starter"
 )
 
@@ -31,8 +32,6 @@ const (
 	greeting = "banyan-doctor "
 	// longest bounds that line, and what may stand before it.
 	longest = 1 << 20
-	// words bounds what is kept of what a host says on stderr.
-	words = 1000
 )
 
 // answer is what a host says.
@@ -44,7 +43,7 @@ type answer struct {
 // Answer answers another machine's questions: first the facts, then the time for each line that
 // comes. back are addresses of that machine, of which one must be reached.
 func Answer(in io.Reader, out io.Writer, back []string) error {
-	text, err := json.Marshal(answer{Machine(), trouble(reach(back))})
+	text, err := json.Marshal(answer{Machine(), trouble(connect(back))})
 	if err != nil {
 		return err
 	}
@@ -59,8 +58,8 @@ func Answer(in io.Reader, out io.Writer, back []string) error {
 	return nil
 }
 
-// reach connects to the first of some addresses that answers.
-func reach(addresses []string) error {
+// connect finds the first of some addresses that answers.
+func connect(addresses []string) error {
 	if len(addresses) == 0 {
 		return nil
 	}
@@ -128,7 +127,7 @@ func ask(ctx context.Context, argv []string, h *doctor.Host) error {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	var errs tail
+	var errs reach.LastWords
 	cmd.Stderr, cmd.WaitDelay = &errs, time.Second
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -191,26 +190,4 @@ func converse(to io.Writer, from *bufio.Reader, h *doctor.Host) error {
 		}
 	}
 	return nil
-}
-
-// tail keeps the end of what is written.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.text = append(t.text, b...); len(t.text) > words {
-		t.text = t.text[len(t.text)-words:]
-	}
-	return len(b), nil
-}
-
-// String is one line of what was said.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.Join(strings.Fields(string(t.text)), " ")
 }
