@@ -114,6 +114,31 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// The rows of an interrupted measurement are of its whole rounds, and of none before the first.
+func TestWholeRounds(t *testing.T) {
+	p := plan(t)
+	p.Ranks, p.Bytes, p.Dead = []int{8}, []int{8}, []float64{0}
+	settings := p.Settings([]string{"mpich"})
+	samples := make([][]sample, len(settings))
+	for i, s := range settings {
+		if s.Library == "banyan" { // the peer failed
+			samples[i] = []sample{{ns: 100}, {ns: 200}, {ns: 900}}[:2+i%2]
+		}
+	}
+	all := whole(p, settings, samples, 2)
+	if len(all) != len(settings)-1 {
+		t.Errorf("%d rows of %d settings, of which a peer's failed", len(all), len(settings))
+	}
+	for _, r := range all {
+		if r.Library != "banyan" || r.Latency.High > 200 || r.Ratio.Median != 1 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if all := whole(p, settings, samples, 0); all != nil {
+		t.Errorf("%d rows of no round", len(all))
+	}
+}
+
 func TestBadPlans(t *testing.T) {
 	for want, spoil := range map[string]func(p *Plan){
 		"ranks: want": func(p *Plan) { p.Ranks = []int{1} },

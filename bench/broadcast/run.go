@@ -110,36 +110,47 @@ func (b *Bench) measure(ctx context.Context, p *Plan, s *Setting, round int) (x 
 }
 
 // Run measures all settings of a plan. It calls progress after each job. A peer whose job fails has
-// no row for that setting, and failed is told why; a failure of ours ends it all.
+// no row for that setting, and failed is told why; a failure of ours ends it all. If ctx ends it
+// early, the rows are of the rounds that are whole, beside the error.
 func (b *Bench) Run(ctx context.Context, p *Plan, progress func(), failed func(error)) ([]Row, error) {
 	settings := p.Settings(b.Peers())
 	samples := make([][]sample, len(settings)) // by setting and round
-	out := make([]bool, len(settings))
 	for round := range p.Rounds {
 		for k := range settings {
 			i := (k + round*len(settings)/p.Rounds) % len(settings)
-			if out[i] {
+			if s := samples[i]; s != nil && len(s) < round {
 				progress()
-				continue
+				continue // left out
 			}
 			x, err := b.measure(ctx, p, &settings[i], round)
-			if err != nil && (settings[i].Library == "banyan" || ctx.Err() != nil) {
+			switch {
+			case err == nil:
+				samples[i] = append(samples[i], x)
+			case ctx.Err() != nil:
+				return whole(p, settings, samples, round), ctx.Err()
+			case settings[i].Library == "banyan":
 				return nil, err
-			}
-			if err != nil {
-				out[i] = true
+			default:
+				samples[i] = []sample{}
 				failed(err)
 			}
-			samples[i] = append(samples[i], x)
 			progress()
 		}
 	}
+	return whole(p, settings, samples, p.Rounds), nil
+}
+
+// whole are the rows of the settings that have samples of so many rounds, of these rounds alone.
+func whole(p *Plan, settings []Setting, samples [][]sample, rounds int) []Row {
+	if rounds == 0 {
+		return nil
+	}
 	var kept []Setting
 	var its [][]sample
-	for i, s := range settings {
-		if !out[i] {
-			kept, its = append(kept, s), append(its, samples[i])
+	for i, s := range samples {
+		if len(s) >= rounds {
+			kept, its = append(kept, settings[i]), append(its, s[:rounds])
 		}
 	}
-	return rows(p, kept, its), nil
+	return rows(p, kept, its)
 }

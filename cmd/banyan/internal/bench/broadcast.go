@@ -32,6 +32,7 @@ below them. A broadcast that hasn't reached all live ranks after --limit is coun
 
 In each round every setting runs once, in an order that rotates. The ratio is that to the plain tree
 (the first --tree with the correction none, no rank dead) within each round: median and quartiles.
+An interrupted measurement shows the rounds that are whole, and exits with code 130.
 Tree "auto" is what Banyan chooses without --bcast. Trees and corrections are written as in
 "banyan run --bcast".
 
@@ -94,17 +95,19 @@ func (f *broadcastFlags) run(cmd *cobra.Command) (err error) {
 	if files[0] != nil {
 		out = files[0]
 	}
-	rows, err := f.measure(cmd)
-	if err != nil {
-		return err
+	rows, interrupted := f.measure(cmd)
+	if len(rows) == 0 && interrupted != nil {
+		return interrupted
 	}
 	if err := table.Write(out, f.format, protectionColumns(), rows); err != nil {
 		return err
 	}
-	if files[1] == nil {
-		return nil
+	if files[1] != nil {
+		if err := drawBroadcasts(files[1], rows); err != nil {
+			return err
+		}
 	}
-	return drawBroadcasts(files[1], rows)
+	return interrupted
 }
 
 func drawBroadcasts(w io.Writer, rows []broadcast.Row) error {
@@ -116,6 +119,7 @@ func drawBroadcasts(w io.Writer, rows []broadcast.Row) error {
 	return err
 }
 
+// measure returns the rows of the rounds that are whole also with an error.
 func (f *broadcastFlags) measure(cmd *cobra.Command) ([]broadcast.Row, error) {
 	shop, err := openWorkshopIn(f.dir)
 	if err != nil {
