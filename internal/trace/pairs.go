@@ -17,7 +17,10 @@ type channel struct {
 }
 
 // waiting are messages that were sent and that nobody has got, oldest first.
-type waiting struct{ all []Sent }
+type waiting struct {
+	all   []Sent
+	early int // that were received before they seem to be sent: clocks disagree
+}
 
 // Sent is a message that was sent. Number is its own, from 1 on.
 type Sent struct {
@@ -38,15 +41,28 @@ func (p *Pairs) Send(e Event) Sent {
 		w = new(waiting)
 		p.open[c] = w
 	}
+	if w.early > 0 {
+		w.early--
+		return s
+	}
 	w.all = append(w.all, s)
 	return s
 }
 
 // End is the send of the message that a receive or a drop has ended; ok is false if the trace
-// doesn't have that: it may begin late, or clocks may disagree.
+// doesn't have that before: clocks may disagree.
 func (p *Pairs) End(e Event) (s Sent, ok bool) {
-	w := p.open[channel{e.Peer, e.Proc, e.Kind}]
-	if w == nil || len(w.all) == 0 {
+	if p.open == nil {
+		p.open = make(map[channel]*waiting)
+	}
+	c := channel{e.Peer, e.Proc, e.Kind}
+	w := p.open[c]
+	if w == nil {
+		w = new(waiting)
+		p.open[c] = w
+	}
+	if len(w.all) == 0 {
+		w.early++
 		return s, false
 	}
 	s = w.all[0]

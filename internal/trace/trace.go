@@ -19,6 +19,8 @@
 //	drop      a message from peer has arrived at proc, which is dead
 //	coloured  the broadcast has reached proc
 //	dead      proc is dead from here on
+//	wait      proc's program begins to wait in a call
+//	resume    nobody in proc waits any more
 //
 // In a simulated broadcast, the processes are its positions (the root is 0). Readers skip events
 // and fields that they don't know. A change that such readers would misunderstand raises the
@@ -88,6 +90,8 @@ const (
 	Drop     = "drop"
 	Coloured = "coloured"
 	Dead     = "dead"
+	Wait     = "wait"
+	Resume   = "resume"
 )
 
 // Event is one line. Without a message, Peer is NoProc and Kind is "".

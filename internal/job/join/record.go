@@ -50,7 +50,7 @@ func record(cfg *process.Config) error {
 	return err
 }
 
-// Sent, Received, Coloured and Died implement process.Recorder.
+// Sent and what follows implement process.Recorder.
 func (r *recorder) Sent(to proto.Proc, k wire.Kind) { r.write(r.self, trace.Send, to, k.String()) }
 
 func (r *recorder) Received(from proto.Proc, k wire.Kind) {
@@ -60,6 +60,10 @@ func (r *recorder) Received(from proto.Proc, k wire.Kind) {
 func (r *recorder) Coloured() { r.write(r.self, trace.Coloured, proto.NoProc, "") }
 
 func (r *recorder) Died(q proto.Proc) { r.write(q, trace.Dead, proto.NoProc, "") }
+
+func (r *recorder) Waits() { r.write(r.self, trace.Wait, proto.NoProc, "") }
+
+func (r *recorder) Resumes() { r.write(r.self, trace.Resume, proto.NoProc, "") }
 
 func (r *recorder) write(p proto.Proc, event string, peer proto.Proc, kind string) {
 	// This is the system's clock, which all processes share. If this process took the difference

@@ -103,6 +103,9 @@ func (e *Engine) wait(met func() bool, spent int) {
 	}
 	e.alongside()
 	e.waiting.threads++
+	if r := e.cfg.Process.Recorder; r != nil && e.waiting.waiters() == 1 {
+		r.Waits()
+	}
 	for idle := spent; ; {
 		if len(e.running.lent) > 0 && e.help(true) || e.step() > 0 {
 			idle = spent
@@ -117,6 +120,9 @@ func (e *Engine) wait(met func() bool, spent int) {
 		}
 	}
 	e.waiting.threads--
+	if r := e.cfg.Process.Recorder; r != nil && e.waiting.waiters() == 0 {
+		r.Resumes()
+	}
 	if e.waiting.threads > 0 {
 		e.passOn()
 	}

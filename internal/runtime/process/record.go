@@ -16,6 +16,10 @@ type Recorder interface {
 	Coloured()
 	// Died is called when this process learns of a death.
 	Died(q proto.Proc)
+	// Waits is called when a thread of the program begins to wait in a call, and none does yet;
+	// Resumes when none does any more.
+	Waits()
+	Resumes()
 }
 
 func (p *Process) received(from proto.Proc, k wire.Kind) {

@@ -4,13 +4,15 @@
 // Each process of the job is a process there. A send and a receive are slices (ph "X"), a message
 // is a flow (ph "s" and "f") from the one to the other, and a death or a process that a broadcast
 // has reached is an instant (ph "i"). The category of a slice is the purpose of its message, so
-// that heartbeats can be hidden.
+// that heartbeats can be hidden. A trace with waits has two things more: the waits, in a thread of
+// their own below the process's messages, and the critical path (package critical) as one more
+// process before all others, with a slice for each segment.
 //
 // # Invariants
 //
 //   - A flow has a beginning and an end, each within a slice of its process and time, as viewers
 //     want it. A message of which one end is missing has no flow.
-//   - Memory is linear in the messages that are under way, not in the trace.
+//   - Memory is linear in the waits and in the messages that are under way, not in the trace.
 //
 // # Limits
 //
@@ -26,6 +28,7 @@ import (
 	"io"
 
 	"banyan/internal/trace"
+	"banyan/internal/trace/critical"
 )
 
 // MaxProcs is how many processes are written.
@@ -74,7 +77,15 @@ type writer struct {
 	// held is the last slice of each process, which is written when it is known how long it may be.
 	held []*event
 	dead []bool
+	// waits is since when each process waits; -1: it doesn't. Those whose waits have a thread are
+	// named.
+	waits  []micros
+	named  []bool
+	finder *critical.Finder
 }
+
+// waitThread is the thread of a process in which its waits are; messages are in thread 0.
+const waitThread = 1
 
 // Write writes the trace that it reads. Nothing that was written is of use if it fails.
 func Write(w io.Writer, from io.Reader) error {
@@ -85,6 +96,7 @@ func Write(w io.Writer, from io.Reader) error {
 	for p := range x.held {
 		x.release(p, -1)
 	}
+	x.path()
 	fmt.Fprintf(x.out, "\n]}\n")
 	if err := x.out.Flush(); x.err == nil {
 		x.err = err
@@ -105,12 +117,14 @@ func (x *writer) begin(h trace.Header) error {
 		x.length = micros(o) * x.unit
 	}
 	x.held, x.dead = make([]*event, h.Procs), make([]bool, h.Procs)
+	x.waits, x.named, x.finder = make([]micros, h.Procs), make([]bool, h.Procs), critical.NewFinder(h.Procs)
 	about, err := json.Marshal(map[string]string{"driver": h.Driver, "unit": h.Unit, "about": h.About})
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(x.out, "{\"displayTimeUnit\":\"ns\",\"otherData\":%s,\"traceEvents\":[", about)
 	for p := range h.Procs {
+		x.waits[p] = -1
 		x.put(&event{Name: "process_name", Phase: "M", Pid: p, Args: map[string]any{"name": fmt.Sprintf("process %d", p)}})
 		x.put(&event{Name: "process_sort_index", Phase: "M", Pid: p, Args: map[string]any{"sort_index": p}})
 	}
@@ -149,6 +163,12 @@ func (x *writer) event(e trace.Event) error {
 			return fmt.Errorf("peer: %d: want 0 to %d", e.Peer, x.header.Procs-1)
 		}
 		x.message(e, at)
+	case trace.Wait:
+		if x.waits[p] < 0 {
+			x.waits[p] = at
+		}
+	case trace.Resume:
+		x.resume(p, at)
 	case trace.Coloured:
 		x.put(&event{Name: "coloured", Phase: "i", Cat: "broadcast", Time: &at, Pid: p, Scope: "t"})
 	case trace.Dead:
@@ -157,7 +177,43 @@ func (x *writer) event(e trace.Event) error {
 			x.put(&event{Name: "dead", Phase: "i", Cat: "death", Time: &at, Pid: p, Scope: "p"})
 		}
 	}
+	x.finder.Event(e)
 	return nil
+}
+
+// resume writes a wait that is over.
+func (x *writer) resume(p int, at micros) {
+	began := x.waits[p]
+	if began < 0 {
+		return
+	}
+	if x.waits[p] = -1; !x.named[p] {
+		x.named[p] = true
+		x.put(&event{Name: "thread_name", Phase: "M", Pid: p, Tid: waitThread, Args: map[string]any{"name": "waits"}})
+	}
+	took := at - began
+	x.put(&event{Name: "waits", Phase: "X", Cat: "wait", Time: &began, Took: &took, Pid: p, Tid: waitThread})
+}
+
+// path writes the critical path, if the trace has waits.
+func (x *writer) path() {
+	path, pid := x.finder.Path(), x.header.Procs
+	if path == nil {
+		return
+	}
+	x.put(&event{Name: "process_name", Phase: "M", Pid: pid, Args: map[string]any{"name": "critical path"}})
+	x.put(&event{Name: "process_sort_index", Phase: "M", Pid: pid, Args: map[string]any{"sort_index": -1}})
+	for _, s := range path {
+		name := fmt.Sprintf("%d computes", int(s.Proc))
+		switch s.What {
+		case critical.Waiting:
+			name = fmt.Sprintf("%d waits", int(s.Proc))
+		case critical.Flight:
+			name = fmt.Sprintf("%s %d to %d", s.Kind, int(s.Proc), int(s.To))
+		}
+		begin, took := micros(s.Begin)*x.unit, micros(s.End-s.Begin)*x.unit
+		x.put(&event{Name: name, Phase: "X", Cat: "critical", Time: &begin, Took: &took, Pid: pid})
+	}
 }
 
 // message writes one end of a message, and at the second one its flow.

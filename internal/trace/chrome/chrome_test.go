@@ -102,6 +102,33 @@ X lost tree from 0 dissemination 1 9+1`
 	}
 }
 
+// Waits have a thread of their own, and the critical path is one more process.
+func TestWaits(t *testing.T) {
+	w := write(t, header+`{"t":0,"proc":0,"event":"wait"}
+{"t":5000,"proc":1,"event":"send","peer":0,"kind":"eager"}
+{"t":6000,"proc":0,"event":"receive","peer":1,"kind":"eager"}
+{"t":7000,"proc":0,"event":"resume"}
+{"t":9000,"proc":0,"event":"send","peer":1,"kind":"eager"}
+{"t":9500,"proc":2,"event":"wait"}
+`)
+	check(t, w)
+	var got []string
+	for _, e := range w.Events {
+		if e.Tid == waitThread || e.Pid == 3 {
+			got = append(got, fmt.Sprintf("%s %s %v %d %v+%v", e.Ph, e.Name, e.Args["name"], e.Pid, e.Ts, e.Dur))
+		}
+	}
+	want := `M thread_name waits 0 0+0
+X waits <nil> 0 0+7
+M process_name critical path 3 0+0
+M process_sort_index <nil> 3 0+0
+X eager 1 to 0 <nil> 3 5+2
+X 0 computes <nil> 3 7+2`
+	if text := strings.Join(got, "\n"); text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+}
+
 // In a simulated trace a slice is as long as the overhead, and a receive ends at its time.
 func TestSimulated(t *testing.T) {
 	w := write(t, `{"banyan":"trace","version":1,"driver":"logp","procs":2,"unit":"step","about":"broadcast L=2 o=3"}

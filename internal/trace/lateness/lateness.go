@@ -1,12 +1,13 @@
 // Package lateness says which processes of a trace made others wait: which sent late, which
 // received late, and what that cost.
 //
-// A trace has the frames between processes, not what their programs computed. So a wait can't be
-// seen, only bounded:
+// A trace has the frames between processes, not what their programs computed:
 //
-//   - A message's sender may be late if the receiver had sent and received nothing of the program
-//     for a while before the message was sent. That while is charged to the sender. The receiver
-//     may have computed then, so it is an upper bound.
+//   - A message's sender is late if the receiver waited for a while before the message was sent.
+//     That while is charged to the sender, from the last message on that the receiver sent or got.
+//     A simulated trace, or an old one, doesn't tell when processes waited. There the while counts
+//     in which the receiver had sent and received nothing of the program. It may have computed
+//     then, so it is an upper bound.
 //   - A message's receiver is late if the message was under way for longer than the quickest one
 //     between the two. The excess is charged to the receiver: it didn't look, or wasn't given a
 //     core, or the network was slow. Of large messages the receiver's answer to the offer ("pull")
@@ -26,6 +27,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/trace"
+	"banyan/internal/trace/critical"
 )
 
 // MaxProcs is how many processes a trace may have.
@@ -35,14 +37,17 @@ const MaxProcs = 1 << 16
 type Process struct {
 	Proc           proto.Proc
 	Sent, Received int // messages of the program, and of collectives
-	// LateSending is for how long others were quiet before messages of this process were sent.
-	// Delayed is the process that was quiet longest.
+	// LateSending is for how long others waited, or were quiet, before messages of this process
+	// were sent. Delayed is the process that did so longest.
 	LateSending proto.Time
 	Delayed     proto.Proc
 	// LateReceiving is for how long messages to this process were under way or on offer beyond what
 	// they need. Waited is the process whose messages were that longest.
 	LateReceiving proto.Time
 	Waited        proto.Proc
+	// Critical is for how long the process is on the critical path (package critical); 0 if the
+	// trace has no waits.
+	Critical proto.Time
 }
 
 // Cost is what the process may have cost others.
@@ -51,6 +56,7 @@ func (p *Process) Cost() proto.Time { return p.LateSending + p.LateReceiving }
 // Summary is what a trace shows.
 type Summary struct {
 	Header    trace.Header
+	Waits     bool      // the trace tells when processes waited
 	Processes []Process // those that cost most first
 }
 
@@ -68,6 +74,8 @@ type reader struct {
 	s        Summary
 	pairs    trace.Pairs
 	active   []proto.Time // the last event of the program's at each process; Never: none
+	since    []proto.Time // since when each process waits; Never: it doesn't
+	finder   *critical.Finder
 	flights  []flight
 	quickest map[pair]proto.Time
 	offers   map[pair][]proto.Time // that have come, and that no pull has answered
@@ -89,6 +97,11 @@ func Read(from io.Reader) (*Summary, error) {
 		return nil, err
 	}
 	r.s.Header = h
+	for _, s := range r.finder.Path() {
+		if s.What != critical.Flight {
+			r.s.Processes[s.Proc].Critical += s.End - s.Begin
+		}
+	}
 	for _, f := range r.flights {
 		r.waiting[f.pair] += f.took - r.quickest[f.pair]
 	}
@@ -125,8 +138,9 @@ func (r *reader) begin(h trace.Header) error {
 	}
 	for p := range proto.Proc(h.Procs) {
 		r.s.Processes = append(r.s.Processes, Process{Proc: p, Delayed: proto.NoProc, Waited: proto.NoProc})
-		r.active = append(r.active, proto.Never)
+		r.active, r.since = append(r.active, proto.Never), append(r.since, proto.Never)
 	}
+	r.finder = critical.NewFinder(h.Procs)
 	return nil
 }
 
@@ -140,13 +154,37 @@ func (r *reader) event(e trace.Event) error {
 	if e.Time < 0 || e.Time > maxTime {
 		return fmt.Errorf("t: %d is no time", e.Time)
 	}
-	if e.Event != trace.Send && e.Event != trace.Receive || !counts(e.Kind) {
-		return nil
-	}
-	if e.Peer < 0 || int(e.Peer) >= len(r.active) {
+	switch message := e.Event == trace.Send || e.Event == trace.Receive; {
+	case e.Event == trace.Wait && r.since[e.Proc] == proto.Never:
+		r.s.Waits, r.since[e.Proc] = true, e.Time
+	case e.Event == trace.Resume:
+		r.since[e.Proc] = proto.Never
+	case message && (e.Peer < 0 || int(e.Peer) >= len(r.active)):
 		return fmt.Errorf("peer: %d: want 0 to %d", e.Peer, len(r.active)-1)
+	case message && counts(e.Kind):
+		r.message(e)
 	}
-	p, last := &r.s.Processes[e.Proc], r.active[e.Proc]
+	r.finder.Event(e)
+	return nil
+}
+
+// quiet is since when a process has waited for a message, or else sent and received none. ok is
+// false if it hasn't.
+func (r *reader) quiet(p proto.Proc) (since proto.Time, ok bool) {
+	last, waits := r.active[p], r.since[p]
+	switch {
+	case !r.s.Waits || waits == proto.Never:
+		return last, !r.s.Waits && last != proto.Never
+	case last == proto.Never:
+		return waits, true
+	}
+	return max(last, waits), true
+}
+
+// message takes one end of a message that counts.
+func (r *reader) message(e trace.Event) {
+	p := &r.s.Processes[e.Proc]
+	quiet, charged := r.quiet(e.Proc)
 	r.active[e.Proc] = e.Time
 	if e.Event == trace.Send {
 		p.Sent++
@@ -156,7 +194,7 @@ func (r *reader) event(e trace.Event) error {
 			r.waiting[offers] += max(0, e.Time-waiting[0])
 			r.offers[offers] = waiting[1:]
 		}
-		return nil
+		return
 	}
 	p.Received++
 	between := pair{e.Peer, e.Proc}
@@ -165,19 +203,18 @@ func (r *reader) event(e trace.Event) error {
 	}
 	sent, ok := r.pairs.End(e)
 	if !ok {
-		return nil
+		return
 	}
-	began := min(sent.At, e.Time)                                                    // clocks may disagree
-	if last != proto.Never && began > last && e.Kind != "data" && e.Kind != "pull" { // these answer at once
-		r.sending[between] += began - last
+	began := min(sent.At, e.Time)                                         // clocks may disagree
+	if charged && began > quiet && e.Kind != "data" && e.Kind != "pull" { // these answer at once
+		r.sending[between] += began - quiet
 	}
 	if e.Kind == "data" {
-		return nil // it takes as long as its bytes
+		return // it takes as long as its bytes
 	}
 	took := e.Time - sent.At
 	if best, known := r.quickest[between]; !known || took < best {
 		r.quickest[between] = took
 	}
 	r.flights = append(r.flights, flight{between, took})
-	return nil
 }

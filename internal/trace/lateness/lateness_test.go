@@ -37,6 +37,29 @@ func TestLateSender(t *testing.T) {
 	}
 }
 
+// What a process waits is charged, from the last message on, and what it computes isn't.
+func TestWaits(t *testing.T) {
+	at := func(t, proc int, event string) string {
+		return fmt.Sprintf(`{"t":%d,"proc":%d,"event":"%s"}`+"\n", t, proc, event)
+	}
+	got := told(t, at(0, 0, "wait")+message(1, 0, "eager", 10, 20)+at(21, 0, "resume")+at(300, 0, "wait")+
+		message(2, 0, "eager", 520, 530)+at(531, 0, "resume")+message(0, 1, "eager", 600, 601))
+	// Process 0 computes from 21 to 300.
+	if !strings.Contains(got, "2: 1/0, sends late 220 (0)") || !strings.Contains(got, "1: 1/1, sends late 10 (0)") {
+		t.Errorf("got\n%s", got)
+	}
+	s, err := Read(strings.NewReader(header + at(0, 0, "wait") + message(1, 0, "eager", 10, 20) + at(21, 0, "resume") +
+		`{"t":600,"proc":0,"event":"send","peer":2,"kind":"eager"}`))
+	if err != nil || !s.Waits {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	for _, p := range s.Processes {
+		if want := [...]int{579, 0, 0}[p.Proc]; int(p.Critical) != want {
+			t.Errorf("process %d is on the critical path for %d, want %d", p.Proc, p.Critical, want)
+		}
+	}
+}
+
 // A message that waits for process 1 longer than the quickest one did is charged to it.
 func TestLateReceiver(t *testing.T) {
 	got := told(t, message(0, 1, "eager", 10, 15)+message(0, 1, "eager", 12, 317))

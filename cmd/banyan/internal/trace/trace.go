@@ -43,13 +43,14 @@ Draw a part of a longer run: --from and --to are times as the picture of the who
 them, in steps, or as in 1.5ms; --kind takes kinds of messages, as the trace names them.
 
 With --chrome the trace is written for Perfetto (ui.perfetto.dev) or chrome://tracing, whole, with
-messages as flows between processes. Times are microseconds there; a step is one.
+messages as flows between processes, and for a real run what processes waited and the critical path:
+what the run's end had to wait for. Times are microseconds there; a step is one.
 
 With --summary, processes are listed by what they may have cost others, in the trace's unit:
-late_sending is for how long others were quiet before it sent them something (they may have
-computed, so that is a bound), and delayed the one that was quiet longest; late_receiving is for how
-long messages to it were under way or on offer beyond the quickest, and waited the sender that
-waited longest.
+late_sending is for how long others waited before it sent them something (in a simulated trace, were
+quiet: a bound), and delayed the one that did so longest; late_receiving is for how long messages to
+it were under way or on offer beyond the quickest, and waited the sender that waited longest;
+critical is for how long the process was on the critical path.
 
 FILE and OUT may be "-", the standard input and output.`,
 		Example: `  # figure 5 of the corrected-trees paper: a Lamé tree
@@ -200,11 +201,20 @@ func summarise(stdin io.Reader, stdout io.Writer, in string, format table.Format
 		table.Col("delayed", func(p *lateness.Process) any { return peer(p.Delayed) }),
 		table.Col("late_receiving"+unit, func(p *lateness.Process) any { return int64(p.LateReceiving) }),
 		table.Col("waited", func(p *lateness.Process) any { return peer(p.Waited) }),
+		table.Col("critical"+unit, func(p *lateness.Process) any { return onPath(s, p) }),
 	}, s.Processes)
 	if err != nil {
 		return cli.Failed(err)
 	}
 	return nil
+}
+
+// onPath is for how long a process is on the critical path, if the trace has one.
+func onPath(s *lateness.Summary, p *lateness.Process) any {
+	if !s.Waits {
+		return nil
+	}
+	return int64(p.Critical)
 }
 
 // drawTrace reads all before it writes anything: a bad trace leaves no file.
