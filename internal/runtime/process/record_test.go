@@ -25,6 +25,8 @@ type frameOf struct {
 func (r *traceLog) Sent(to proto.Proc, k wire.Kind)       { r.frames++; r.sent[frameOf{to, k}]++ }
 func (r *traceLog) Received(from proto.Proc, k wire.Kind) { r.received[frameOf{from, k}]++ }
 func (r *traceLog) Coloured()                             { r.coloured++ }
+func (*traceLog) Waits()                                  {}
+func (*traceLog) Resumes()                                {}
 func (r *traceLog) Died(q proto.Proc)                     { r.deaths = append(r.deaths, q) }
 
 // dying is a program that dies in the middle of its broadcasts. That is before it has entered
