@@ -115,7 +115,8 @@ func (p *Process) split(function string, c *communicator, color, key int32, newc
 	return p.finish(function, c, inner, err, newcomm)
 }
 
-// CommSplitType is MPI_Comm_split_type. Ranks on one host share memory. The library knows
+// CommSplitType is MPI_Comm_split_type. Ranks on one host share memory, but not in a job with
+// replicas. The library knows
 // nothing smaller, so a split by other hardware gives MPI_COMM_NULL.
 func (p *Process) CommSplitType(comm Comm, splitType, key int32, info Info, newcomm *Comm) Code {
 	const function = "MPI_Comm_split_type"
@@ -127,19 +128,28 @@ func (p *Process) CommSplitType(comm Comm, splitType, key int32, info Info, newc
 	if !valid {
 		return p.noInfo(function, info)
 	}
-	color := int32(Undefined)
+	color, together := int32(Undefined), p.togetherOf(int(p.worldRank()))
 	switch splitType {
 	case CommTypeShared:
-		color = p.hostOf(int(p.worldRank()))
+		color = together
 	case CommTypeHwGuided, CommTypeResourceGuided:
 		if what, _ := hints.get("mpi_hw_resource_type"); what == "mpi_shared_memory" {
-			color = p.hostOf(int(p.worldRank()))
+			color = together
 		}
 	case CommTypeHwUnguided, Undefined:
 	default:
 		return p.fail(c, function, ErrArg, "%d is no kind of split", splitType)
 	}
 	return p.split(function, c, color, key, newcomm)
+}
+
+// togetherOf numbers the set of ranks that share memory with a rank: those on its host. In a job
+// with replicas each replica has memory of its own, so no ranks share any.
+func (p *Process) togetherOf(rank int) int32 {
+	if p.copies() {
+		return int32(rank)
+	}
+	return p.hostOf(rank)
 }
 
 // hostOf is the number of a rank's host. It is the host of the first replica, so that all

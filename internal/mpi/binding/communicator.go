@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"cmp"
 	"fmt"
 	"sync/atomic"
 
@@ -12,6 +13,7 @@ import (
 type communicator struct {
 	comm       *comm.Comm
 	handle     Comm
+	what       string // in messages: "window" for a window's; "": communicator
 	errhandler atomic.Pointer[errhandler]
 	name       atomic.Pointer[string]
 	info       atomic.Pointer[info]
@@ -88,7 +90,7 @@ func (c *communicator) title() string {
 	if n := c.name.Load(); n != nil && *n != "" {
 		return *n
 	}
-	return fmt.Sprintf("communicator %#x", uintptr(c.handle))
+	return fmt.Sprintf("%s %#x", cmp.Or(c.what, "communicator"), uintptr(c.handle))
 }
 
 // CommRank is MPI_Comm_rank.

@@ -164,6 +164,11 @@ func (p *Process) CommCallErrhandler(comm Comm, errorcode int32) Code {
 	if c == nil {
 		return p.noComm(function, comm)
 	}
+	return p.callErrhandler(c, function, errorcode)
+}
+
+// callErrhandler has the error handler of a communicator or a window called.
+func (p *Process) callErrhandler(c *communicator, function string, errorcode int32) Code {
 	switch h := c.errhandler.Load(); h {
 	case returns:
 		return Success

@@ -127,6 +127,14 @@ func classOfError(err error) Code {
 		return ErrRevoked
 	case errors.Is(err, process.ErrTruncated), errors.Is(err, comm.ErrMismatch):
 		return ErrTruncate
+	case errors.Is(err, comm.ErrFar):
+		return ErrUnsupportedOperation
+	case errors.Is(err, comm.ErrMemory):
+		return ErrNoMem
+	case errors.Is(err, comm.ErrNoShare):
+		return ErrRmaShared
+	case errors.Is(err, comm.ErrAbandoned):
+		return ErrRmaSync
 	case errors.Is(err, comm.ErrRank):
 		return ErrRank
 	case errors.Is(err, comm.ErrTag):

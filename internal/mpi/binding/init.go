@@ -104,6 +104,7 @@ func (p *Process) Finalize() Code {
 	if !p.state.CompareAndSwap(running, finalising) {
 		return p.outOfTime("MPI_Finalize")
 	}
+	p.leaveWindows()
 	err := p.job.Leave()
 	p.state.Store(finalised)
 	p.world.Store(nil)

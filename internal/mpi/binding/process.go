@@ -76,6 +76,7 @@ type Process struct {
 	sendBuffer  sendBuffer // for buffered sends
 	infos       table[info]
 	errhandlers table[errhandler]
+	wins        table[window]
 	raised      raisedErrors
 	lastWords   atomic.Pointer[lastWords]
 	codes       addedCodes
@@ -104,5 +105,6 @@ func New(host Host) *Process {
 	p.requests.init()
 	p.messages.kind = kindMessage
 	p.ops.kind = kindOp
+	p.wins.kind = kindWin
 	return p
 }

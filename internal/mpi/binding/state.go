@@ -133,7 +133,7 @@ func (p *Process) reclaim() {
 func (p *Process) handles() [][]uintptr {
 	return [][]uintptr{
 		p.comms.live(), p.groups.live(), p.datatypes.made.live(), p.ops.live(), p.requests.live(),
-		p.messages.live(), p.infos.live(), p.errhandlers.live(),
+		p.messages.live(), p.infos.live(), p.errhandlers.live(), p.wins.live(),
 	}
 }
 

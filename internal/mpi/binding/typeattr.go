@@ -62,14 +62,3 @@ func (p *Process) TypeDeleteAttr(datatype Datatype, typeKeyval int32) Code {
 	}
 	return Success
 }
-
-// WinCreateKeyval is MPI_Win_create_keyval.
-func (p *Process) WinCreateKeyval(winCopyAttrFn, winDeleteAttrFn uintptr, winKeyval *int32, extraState uintptr) Code {
-	*winKeyval = p.keyvals.create(kindWin, winCopyAttrFn, winDeleteAttrFn, extraState)
-	return Success
-}
-
-// WinFreeKeyval is MPI_Win_free_keyval.
-func (p *Process) WinFreeKeyval(winKeyval *int32) Code {
-	return p.freeKeyval("MPI_Win_free_keyval", kindWin, winKeyval)
-}

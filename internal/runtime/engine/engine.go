@@ -106,6 +106,7 @@ type Engine struct {
 	polling polling
 	running running
 	sharing []sharedCall // that wait
+	locking []*lockWait
 	views   views
 	safe    safe
 	counted counting

@@ -42,7 +42,7 @@ func (e *Engine) explain() (text string, first int64, waits bool) {
 	switch {
 	case e.p.Finishing():
 		return "has finished, and waits for the others", first, true
-	case e.waiting.waiters() == 0 && !polls:
+	case e.waiting.waiters() == 0 && len(e.locking) == 0 && !polls:
 		return "is in no function that waits", first, false
 	}
 	all := e.p.Waits()
@@ -75,8 +75,11 @@ func (e *Engine) explanation(all []process.Wait, polls bool) string {
 	for _, c := range e.sharing {
 		names, parts = append(names, c.name), append(parts, c.String())
 	}
+	for _, l := range e.locking {
+		names, parts = append(names, l.name), append(parts, l.what)
+	}
 	text := "waits"
-	if polls && e.waiting.waiters() == 0 {
+	if polls && e.waiting.waiters() == 0 && len(e.locking) == 0 {
 		text = "polls, and waits"
 	}
 	if len(names) > 0 {

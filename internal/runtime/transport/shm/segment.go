@@ -48,7 +48,7 @@ func memorySize(fd int) (int, error) {
 		return 0, errForeign
 	}
 	var s unix.Stat_t
-	if err := unix.Fstat(fd, &s); err != nil || s.Size > 1<<30 {
+	if err := unix.Fstat(fd, &s); err != nil {
 		return 0, errForeign
 	}
 	return int(s.Size), nil

@@ -1,0 +1,102 @@
+package binding
+
+// WinSetName is MPI_Win_set_name. A name that is too long is cut.
+func (p *Process) WinSetName(win Win, winName *byte) Code {
+	w := p.window(win)
+	if w == nil {
+		return p.noWin("MPI_Win_set_name", win)
+	}
+	name := goString(winName)
+	name = name[:min(len(name), MaxObjectName-1)]
+	w.name.Store(&name)
+	return Success
+}
+
+// WinGetName is MPI_Win_get_name.
+func (p *Process) WinGetName(win Win, winName *byte, resultlen *int32) Code {
+	w := p.window(win)
+	if w == nil {
+		if win == WinNull && p.live() {
+			*resultlen = setString(winName, MaxObjectName, "MPI_WIN_NULL")
+			return Success
+		}
+		return p.noWin("MPI_Win_get_name", win)
+	}
+	name := ""
+	if n := w.name.Load(); n != nil {
+		name = *n
+	}
+	*resultlen = setString(winName, MaxObjectName, name)
+	return Success
+}
+
+// WinSetInfo is MPI_Win_set_info. Hints are stored; alloc_shared_noncontig counts only when the
+// window is made.
+func (p *Process) WinSetInfo(win Win, info Info) Code {
+	const function = "MPI_Win_set_info"
+	w := p.window(win)
+	if w == nil {
+		return p.noWin(function, win)
+	}
+	i := p.info(info)
+	if i == nil {
+		return p.noInfo(function, info)
+	}
+	w.info.Store(i.copy())
+	return Success
+}
+
+// WinGetInfo is MPI_Win_get_info.
+func (p *Process) WinGetInfo(win Win, infoUsed *Info) Code {
+	w := p.window(win)
+	if w == nil {
+		return p.noWin("MPI_Win_get_info", win)
+	}
+	i := w.info.Load().copy()
+	if w.flavor == WinFlavorShared {
+		apart := "false"
+		if w.memory.Apart {
+			apart = "true"
+		}
+		i.set("alloc_shared_noncontig", apart)
+	}
+	*infoUsed = Info(p.infos.add(i))
+	return Success
+}
+
+// WinSetErrhandler is MPI_Win_set_errhandler.
+func (p *Process) WinSetErrhandler(win Win, errhandler Errhandler) Code {
+	const function = "MPI_Win_set_errhandler"
+	w := p.window(win)
+	if w == nil {
+		return p.noWin(function, win)
+	}
+	e := p.errhandler(errhandler)
+	if e == nil {
+		return p.noHandle(&w.communicator, function, ErrErrhandler, "error handler", uintptr(errhandler))
+	}
+	if e.fixed == 0 && e.object != kindWin {
+		return p.fail(&w.communicator, function, ErrErrhandler, "the error handler is not one for windows")
+	}
+	w.errhandler.Store(e)
+	return Success
+}
+
+// WinGetErrhandler is MPI_Win_get_errhandler.
+func (p *Process) WinGetErrhandler(win Win, errhandler *Errhandler) Code {
+	w := p.window(win)
+	if w == nil {
+		return p.noWin("MPI_Win_get_errhandler", win)
+	}
+	*errhandler = p.refer(w.errhandler.Load())
+	return Success
+}
+
+// WinCallErrhandler is MPI_Win_call_errhandler.
+func (p *Process) WinCallErrhandler(win Win, errorcode int32) Code {
+	w := p.window(win)
+	if w == nil {
+		return p.noWin("MPI_Win_call_errhandler", win)
+	}
+	return p.callErrhandler(&w.communicator, "MPI_Win_call_errhandler", errorcode)
+}

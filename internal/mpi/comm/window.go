@@ -1,0 +1,287 @@
+package comm
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"banyan/internal/proto"
+	"banyan/internal/runtime/process"
+	"banyan/internal/runtime/window"
+)
+
+// Causes of errors of windows.
+var (
+	// ErrFar is about a part of a window that this process can't load from and store to.
+	ErrFar = errors.New("the memory can't be reached")
+	// ErrMemory: there is too little memory.
+	ErrMemory = errors.New("out of memory")
+	// ErrNoShare: the members can't share memory, although they are on one host.
+	ErrNoShare = errors.New("memory can't be shared")
+	// ErrAbandoned is about a lock whose holder has left.
+	ErrAbandoned = errors.New("the holder of the lock has left")
+)
+
+// WindowConfig is what a member gives to a window.
+type WindowConfig struct {
+	Size          int64          // of its part
+	Unit          int64          // of displacements there
+	Own           unsafe.Pointer // the part, if Brings is set
+	Host          func(world proto.Rank) int32
+	Brings, Apart bool // the part is memory of this process; parts begin at pages of their own
+}
+
+// WindowPart is a member's part of a window.
+type WindowPart struct {
+	Size, Unit int64
+	At         unsafe.Pointer // nil: this process can't load from there and store to it
+	Host       bool           // it belongs to a process of this host, of an unreplicated rank
+}
+
+// Window is parts of memory, one of each member of a communicator. Members on one host load from
+// the parts of each other, and store to them. In a replicated job each process has the parts of its
+// own only.
+type Window struct {
+	Parts []WindowPart
+	Apart bool // parts begin at pages of their own
+
+	comm   *Comm
+	memory *window.Memory // nil: there is nothing to share, nor to lock
+	near   []int          // the members on this host
+	place  []int          // among near, -1 if elsewhere
+}
+
+// recordSize is the length of what members tell each other: size, unit, and whether parts are to
+// begin at pages.
+const recordSize = 17
+
+// OpenWindow makes a window. All members call it. The window needs the communicator for itself, and
+// for as long as it lives.
+func (c *Comm) OpenWindow(cfg WindowConfig) (*Window, error) {
+	const op = "OpenWindow"
+	n := c.Size()
+	own, all := make([]byte, recordSize), make([]byte, recordSize*n)
+	binary.LittleEndian.PutUint64(own, uint64(cfg.Size))
+	binary.LittleEndian.PutUint64(own[8:], uint64(cfg.Unit))
+	if cfg.Apart {
+		own[16] = 1
+	}
+	if err := c.Allgather(own, all).Run(); err != nil {
+		return nil, c.wrap(op, err)
+	}
+	w := &Window{Parts: make([]WindowPart, n), comm: c, place: make([]int, n), Apart: all[16] != 0}
+	for i := range n {
+		record := all[recordSize*i:]
+		w.Parts[i].Size = int64(binary.LittleEndian.Uint64(record))
+		w.Parts[i].Unit = int64(binary.LittleEndian.Uint64(record[8:]))
+		w.place[i] = -1
+		if i == c.rank || !c.copies && cfg.Host(c.group[i]) == cfg.Host(c.group[c.rank]) {
+			w.place[i], w.Parts[i].Host = len(w.near), true
+			w.near = append(w.near, i)
+		}
+	}
+	if cfg.Brings {
+		w.Parts[c.rank].At = cfg.Own
+	}
+	if err := w.open(cfg.Brings); err != nil {
+		w.Close()
+		return nil, c.wrap(op, err)
+	}
+	return w, nil
+}
+
+// open makes or opens the memory, and says where the parts are.
+func (w *Window) open(brought bool) error {
+	offsets, bytes := make([]int, len(w.near)), 0
+	if !brought {
+		for k, i := range w.near {
+			size := w.Parts[i].Size
+			if w.Apart && bytes <= math.MaxInt64/4 {
+				bytes = window.Pages(bytes)
+			}
+			if offsets[k] = bytes; size > math.MaxInt64/4-int64(bytes) {
+				return fmt.Errorf("the parts of rank %d and those before it are larger than any memory: %w", i, ErrMemory)
+			}
+			bytes += int(size)
+		}
+	}
+	if err := w.share(bytes, brought); err != nil {
+		return err
+	}
+	if !brought {
+		for k, i := range w.near {
+			w.Parts[i].At = w.memory.At(offsets[k])
+		}
+	}
+	return nil
+}
+
+// share has the members of a host share so many bytes. Its first member makes them.
+func (w *Window) share(bytes int, brought bool) (err error) {
+	c, self, n := w.comm, w.place[w.comm.rank], len(w.near)
+	if c.copies || c.Size() == 1 {
+		if !brought {
+			w.memory, _, err = window.Make(0, 1, bytes)
+			err = cause(err)
+		}
+		return err
+	}
+	var ticket window.Ticket
+	tickets := make([]byte, len(ticket)*c.Size())
+	if self == 0 {
+		w.memory, ticket, err = window.Make(self, n, bytes)
+	}
+	if told := c.Allgather(ticket[:], tickets).Run(); told != nil {
+		return told
+	}
+	if self != 0 {
+		copy(ticket[:], tickets[len(ticket)*w.near[0]:])
+		w.memory, err = window.Open(ticket, self, n, bytes)
+	}
+	good, all := []byte{0}, make([]byte, c.Size())
+	if err == nil {
+		good[0] = 1
+	}
+	if told := c.Allgather(good, all).Run(); told != nil {
+		return told
+	}
+	if w.memory != nil {
+		w.memory.Shut()
+	}
+	for i, is := range all {
+		if is == 0 && i != c.rank && (i == w.near[0] || err == nil) {
+			return fmt.Errorf("rank %d has failed, and says why: %w", i, ErrNoShare)
+		}
+	}
+	return cause(err)
+}
+
+// cause is an error of package window as one that callers know.
+func cause(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case window.TooLarge(err):
+		return fmt.Errorf("%w: %w", ErrMemory, err)
+	}
+	return fmt.Errorf("%w: %w", ErrNoShare, err)
+}
+
+// Close ends the use of the window here. The others can still use the memory.
+func (w *Window) Close() {
+	if w.memory != nil {
+		w.memory.Close()
+		w.memory = nil
+	}
+}
+
+// HolderError says that a part of a window can't be locked any more, because a member has ended
+// while it held the part's exclusive lock.
+type HolderError struct {
+	Holder, Part int        // in the communicator
+	World        proto.Rank // the holder
+	Left         bool       // it has left in order: MPI_Finalize, say
+}
+
+func (e *HolderError) Error() string {
+	how := "died"
+	if e.Left {
+		how = "finalised"
+	}
+	return fmt.Sprintf("rank %d %s while it held the exclusive lock of rank %d's part, whose data may be half written", e.Holder, how, e.Part)
+}
+
+// Unwrap is a process.LostError, or ErrAbandoned.
+func (e *HolderError) Unwrap() error {
+	if e.Left {
+		return ErrAbandoned
+	}
+	return &process.LostError{Rank: e.World}
+}
+
+// Lock locks the part of a member, and waits while others hold a lock that excludes it.
+func (w *Window) Lock(rank int, exclusive bool) error {
+	part := w.place[rank]
+	if part < 0 {
+		return w.comm.wrap("Lock", w.far(rank))
+	}
+	if w.memory == nil {
+		return nil
+	}
+	return w.await(fmt.Sprintf("for the lock of rank %d's part", rank), part, part+1,
+		func() (bool, error) { return w.memory.TryLock(part, exclusive) })
+}
+
+// Unlock gives the lock of a member's part back.
+func (w *Window) Unlock(rank int, exclusive bool) {
+	if w.memory != nil {
+		w.memory.Unlock(w.place[rank], exclusive)
+	}
+}
+
+// LockAll takes the shared locks of the parts of all members.
+func (w *Window) LockAll() error {
+	for rank, part := range w.place {
+		if part < 0 {
+			return w.comm.wrap("LockAll", w.far(rank))
+		}
+	}
+	if w.memory == nil {
+		return nil
+	}
+	return w.await("for the locks of all parts", 0, len(w.near), w.memory.TryLockAll)
+}
+
+// UnlockAll gives back what LockAll has taken.
+func (w *Window) UnlockAll() {
+	if w.memory != nil {
+		w.memory.UnlockAll()
+	}
+}
+
+// Leave says that this member ends while it holds the exclusive lock of a part.
+func (w *Window) Leave(rank int) {
+	if w.memory != nil {
+		w.memory.Leave(w.place[rank])
+	}
+}
+
+// Drop gives up all locks here, and leaves the memory mapped.
+func (w *Window) Drop() {
+	if w.memory != nil {
+		w.memory.Drop()
+	}
+}
+
+// far is the error of a lock of a part that isn't on this host.
+func (w *Window) far(rank int) error {
+	if w.comm.copies {
+		return fmt.Errorf("the part of rank %d: in a job with replicas each process has memory of its own: %w", rank, ErrFar)
+	}
+	return fmt.Errorf("the part of rank %d is on another host: %w", rank, ErrFar)
+}
+
+// await tries until it gets a lock, or one of the parts from first up to end is abandoned.
+func (w *Window) await(what string, first, end int, try func() (bool, error)) error {
+	if got, err := try(); got || err != nil {
+		return err
+	}
+	c := w.comm
+	err := c.eng.AwaitLock(c.context, "MPI_Win_lock", what, func(lost func(proto.Rank) bool) (bool, error) {
+		got, err := try()
+		if got || err != nil {
+			return got, err
+		}
+		for part := first; part < end; part++ {
+			by, left, is := w.memory.Abandoned(part, func(member int) bool { return lost(c.group[w.near[member]]) })
+			if is {
+				holder := w.near[max(0, min(by, len(w.near)-1))]
+				return false, &HolderError{Holder: holder, Part: w.near[part], World: c.group[holder], Left: left}
+			}
+		}
+		return false, nil
+	})
+	return c.wrap("Lock", err)
+}
