@@ -2208,29 +2208,17 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, i
 }
 ALIAS(int, MPI_Waitsome, (int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses));
 
-int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
-{
-	MISSING(MPI_Win_allocate, HANDLE(comm));
-}
-ALIAS(int, MPI_Win_allocate, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win));
+ENTRY(MPI_Win_allocate, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win), (size, disp_unit, info, comm, baseptr, win),
+      RESULT(banyan_WinAllocate(size, disp_unit, HANDLE(info), HANDLE(comm), POINTER(baseptr), POINTER(win))));
 
-int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
-{
-	MISSING(MPI_Win_allocate_c, HANDLE(comm));
-}
-ALIAS(int, MPI_Win_allocate_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win));
+ENTRY(MPI_Win_allocate_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win), (size, disp_unit, info, comm, baseptr, win),
+      RESULT(banyan_WinAllocate(size, disp_unit, HANDLE(info), HANDLE(comm), POINTER(baseptr), POINTER(win))));
 
-int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
-{
-	MISSING(MPI_Win_allocate_shared, HANDLE(comm));
-}
-ALIAS(int, MPI_Win_allocate_shared, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win));
+ENTRY(MPI_Win_allocate_shared, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win), (size, disp_unit, info, comm, baseptr, win),
+      RESULT(banyan_WinAllocateShared(size, disp_unit, HANDLE(info), HANDLE(comm), POINTER(baseptr), POINTER(win))));
 
-int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
-{
-	MISSING(MPI_Win_allocate_shared_c, HANDLE(comm));
-}
-ALIAS(int, MPI_Win_allocate_shared_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win));
+ENTRY(MPI_Win_allocate_shared_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win), (size, disp_unit, info, comm, baseptr, win),
+      RESULT(banyan_WinAllocateShared(size, disp_unit, HANDLE(info), HANDLE(comm), POINTER(baseptr), POINTER(win))));
 
 int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
@@ -2238,11 +2226,8 @@ int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 }
 ALIAS(int, MPI_Win_attach, (MPI_Win win, void *base, MPI_Aint size));
 
-int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
-{
-	MISSING(MPI_Win_call_errhandler, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_call_errhandler, (MPI_Win win, int errorcode));
+ENTRY(MPI_Win_call_errhandler, (MPI_Win win, int errorcode), (win, errorcode),
+      RESULT(banyan_WinCallErrhandler(HANDLE(win), errorcode)));
 
 int PMPI_Win_complete(MPI_Win win)
 {
@@ -2250,17 +2235,11 @@ int PMPI_Win_complete(MPI_Win win)
 }
 ALIAS(int, MPI_Win_complete, (MPI_Win win));
 
-int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
-{
-	MISSING(MPI_Win_create, HANDLE(comm));
-}
-ALIAS(int, MPI_Win_create, (void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win));
+ENTRY(MPI_Win_create, (void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win), (base, size, disp_unit, info, comm, win),
+      RESULT(banyan_WinCreate(POINTER(base), size, disp_unit, HANDLE(info), HANDLE(comm), POINTER(win))));
 
-int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
-{
-	MISSING(MPI_Win_create_c, HANDLE(comm));
-}
-ALIAS(int, MPI_Win_create_c, (void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win));
+ENTRY(MPI_Win_create_c, (void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win), (base, size, disp_unit, info, comm, win),
+      RESULT(banyan_WinCreate(POINTER(base), size, disp_unit, HANDLE(info), HANDLE(comm), POINTER(win))));
 
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
@@ -2274,11 +2253,8 @@ ENTRY(MPI_Win_create_errhandler, (MPI_Win_errhandler_function *win_errhandler_fn
 ENTRY(MPI_Win_create_keyval, (MPI_Win_copy_attr_function *win_copy_attr_fn, MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state), (win_copy_attr_fn, win_delete_attr_fn, win_keyval, extra_state),
       RESULT(banyan_WinCreateKeyval((uintptr_t)win_copy_attr_fn, (uintptr_t)win_delete_attr_fn, POINTER(win_keyval), (uintptr_t)extra_state)));
 
-int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
-{
-	MISSING(MPI_Win_delete_attr, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_delete_attr, (MPI_Win win, int win_keyval));
+ENTRY(MPI_Win_delete_attr, (MPI_Win win, int win_keyval), (win, win_keyval),
+      RESULT(banyan_WinDeleteAttr(HANDLE(win), win_keyval)));
 
 int PMPI_Win_detach(MPI_Win win, const void *base)
 {
@@ -2286,86 +2262,47 @@ int PMPI_Win_detach(MPI_Win win, const void *base)
 }
 ALIAS(int, MPI_Win_detach, (MPI_Win win, const void *base));
 
-int PMPI_Win_fence(int assert, MPI_Win win)
-{
-	MISSING(MPI_Win_fence, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_fence, (int assert, MPI_Win win));
+ENTRY(MPI_Win_fence, (int assert, MPI_Win win), (assert, win),
+      RESULT(banyan_WinFence(assert, HANDLE(win))));
 
-int PMPI_Win_flush(int rank, MPI_Win win)
-{
-	MISSING(MPI_Win_flush, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_flush, (int rank, MPI_Win win));
+ENTRY(MPI_Win_flush, (int rank, MPI_Win win), (rank, win),
+      RESULT(banyan_WinFlush(rank, HANDLE(win))));
 
-int PMPI_Win_flush_all(MPI_Win win)
-{
-	MISSING(MPI_Win_flush_all, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_flush_all, (MPI_Win win));
+ENTRY(MPI_Win_flush_all, (MPI_Win win), (win),
+      RESULT(banyan_WinFlushAll(HANDLE(win))));
 
-int PMPI_Win_flush_local(int rank, MPI_Win win)
-{
-	MISSING(MPI_Win_flush_local, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_flush_local, (int rank, MPI_Win win));
+ENTRY(MPI_Win_flush_local, (int rank, MPI_Win win), (rank, win),
+      RESULT(banyan_WinFlushLocal(rank, HANDLE(win))));
 
-int PMPI_Win_flush_local_all(MPI_Win win)
-{
-	MISSING(MPI_Win_flush_local_all, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_flush_local_all, (MPI_Win win));
+ENTRY(MPI_Win_flush_local_all, (MPI_Win win), (win),
+      RESULT(banyan_WinFlushLocalAll(HANDLE(win))));
 
-int PMPI_Win_free(MPI_Win *win)
-{
-	MISSING(MPI_Win_free, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_free, (MPI_Win *win));
+ENTRY(MPI_Win_free, (MPI_Win *win), (win),
+      RESULT(banyan_WinFree(POINTER(win))));
 
 ENTRY(MPI_Win_free_keyval, (int *win_keyval), (win_keyval),
       RESULT(banyan_WinFreeKeyval(POINTER(win_keyval))));
 
-int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
-{
-	MISSING(MPI_Win_get_attr, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_get_attr, (MPI_Win win, int win_keyval, void *attribute_val, int *flag));
+ENTRY(MPI_Win_get_attr, (MPI_Win win, int win_keyval, void *attribute_val, int *flag), (win, win_keyval, attribute_val, flag),
+      RESULT(banyan_WinGetAttr(HANDLE(win), win_keyval, POINTER(attribute_val), POINTER(flag))));
 
-int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
-{
-	MISSING(MPI_Win_get_errhandler, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_get_errhandler, (MPI_Win win, MPI_Errhandler *errhandler));
+ENTRY(MPI_Win_get_errhandler, (MPI_Win win, MPI_Errhandler *errhandler), (win, errhandler),
+      RESULT(banyan_WinGetErrhandler(HANDLE(win), POINTER(errhandler))));
 
-int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
-{
-	MISSING(MPI_Win_get_group, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_get_group, (MPI_Win win, MPI_Group *group));
+ENTRY(MPI_Win_get_group, (MPI_Win win, MPI_Group *group), (win, group),
+      RESULT(banyan_WinGetGroup(HANDLE(win), POINTER(group))));
 
-int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
-{
-	MISSING(MPI_Win_get_info, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_get_info, (MPI_Win win, MPI_Info *info_used));
+ENTRY(MPI_Win_get_info, (MPI_Win win, MPI_Info *info_used), (win, info_used),
+      RESULT(banyan_WinGetInfo(HANDLE(win), POINTER(info_used))));
 
-int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
-{
-	MISSING(MPI_Win_get_name, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_get_name, (MPI_Win win, char *win_name, int *resultlen));
+ENTRY(MPI_Win_get_name, (MPI_Win win, char *win_name, int *resultlen), (win, win_name, resultlen),
+      RESULT(banyan_WinGetName(HANDLE(win), POINTER(win_name), POINTER(resultlen))));
 
-int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
-{
-	MISSING(MPI_Win_lock, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_lock, (int lock_type, int rank, int assert, MPI_Win win));
+ENTRY(MPI_Win_lock, (int lock_type, int rank, int assert, MPI_Win win), (lock_type, rank, assert, win),
+      RESULT(banyan_WinLock(lock_type, rank, assert, HANDLE(win))));
 
-int PMPI_Win_lock_all(int assert, MPI_Win win)
-{
-	MISSING(MPI_Win_lock_all, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_lock_all, (int assert, MPI_Win win));
+ENTRY(MPI_Win_lock_all, (int assert, MPI_Win win), (assert, win),
+      RESULT(banyan_WinLockAll(assert, HANDLE(win))));
 
 int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
@@ -2373,41 +2310,23 @@ int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 }
 ALIAS(int, MPI_Win_post, (MPI_Group group, int assert, MPI_Win win));
 
-int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
-{
-	MISSING(MPI_Win_set_attr, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_set_attr, (MPI_Win win, int win_keyval, void *attribute_val));
+ENTRY(MPI_Win_set_attr, (MPI_Win win, int win_keyval, void *attribute_val), (win, win_keyval, attribute_val),
+      RESULT(banyan_WinSetAttr(HANDLE(win), win_keyval, (uintptr_t)attribute_val)));
 
-int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
-{
-	MISSING(MPI_Win_set_errhandler, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_set_errhandler, (MPI_Win win, MPI_Errhandler errhandler));
+ENTRY(MPI_Win_set_errhandler, (MPI_Win win, MPI_Errhandler errhandler), (win, errhandler),
+      RESULT(banyan_WinSetErrhandler(HANDLE(win), HANDLE(errhandler))));
 
-int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
-{
-	MISSING(MPI_Win_set_info, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_set_info, (MPI_Win win, MPI_Info info));
+ENTRY(MPI_Win_set_info, (MPI_Win win, MPI_Info info), (win, info),
+      RESULT(banyan_WinSetInfo(HANDLE(win), HANDLE(info))));
 
-int PMPI_Win_set_name(MPI_Win win, const char *win_name)
-{
-	MISSING(MPI_Win_set_name, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_set_name, (MPI_Win win, const char *win_name));
+ENTRY(MPI_Win_set_name, (MPI_Win win, const char *win_name), (win, win_name),
+      RESULT(banyan_WinSetName(HANDLE(win), POINTER(win_name))));
 
-int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
-{
-	MISSING(MPI_Win_shared_query, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_shared_query, (MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr));
+ENTRY(MPI_Win_shared_query, (MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr), (win, rank, size, disp_unit, baseptr),
+      RESULT(banyan_WinSharedQuery(HANDLE(win), rank, POINTER(size), POINTER(disp_unit), 0, POINTER(baseptr))));
 
-int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
-{
-	MISSING(MPI_Win_shared_query_c, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_shared_query_c, (MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr));
+ENTRY(MPI_Win_shared_query_c, (MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr), (win, rank, size, disp_unit, baseptr),
+      RESULT(banyan_WinSharedQuery(HANDLE(win), rank, POINTER(size), POINTER(disp_unit), 1, POINTER(baseptr))));
 
 int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
@@ -2415,11 +2334,8 @@ int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 }
 ALIAS(int, MPI_Win_start, (MPI_Group group, int assert, MPI_Win win));
 
-int PMPI_Win_sync(MPI_Win win)
-{
-	MISSING(MPI_Win_sync, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_sync, (MPI_Win win));
+ENTRY(MPI_Win_sync, (MPI_Win win), (win),
+      RESULT(banyan_WinSync(HANDLE(win))));
 
 int PMPI_Win_test(MPI_Win win, int *flag)
 {
@@ -2427,17 +2343,11 @@ int PMPI_Win_test(MPI_Win win, int *flag)
 }
 ALIAS(int, MPI_Win_test, (MPI_Win win, int *flag));
 
-int PMPI_Win_unlock(int rank, MPI_Win win)
-{
-	MISSING(MPI_Win_unlock, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_unlock, (int rank, MPI_Win win));
+ENTRY(MPI_Win_unlock, (int rank, MPI_Win win), (rank, win),
+      RESULT(banyan_WinUnlock(rank, HANDLE(win))));
 
-int PMPI_Win_unlock_all(MPI_Win win)
-{
-	MISSING(MPI_Win_unlock_all, NO_OBJECT);
-}
-ALIAS(int, MPI_Win_unlock_all, (MPI_Win win));
+ENTRY(MPI_Win_unlock_all, (MPI_Win win), (win),
+      RESULT(banyan_WinUnlockAll(HANDLE(win))));
 
 int PMPI_Win_wait(MPI_Win win)
 {

@@ -1400,6 +1400,26 @@ func banyan_Waitsome(_incount int32, _arrayOfRequests unsafe.Pointer, _outcount 
 	return int32(process.Waitsome(_incount, (*binding.Request)(_arrayOfRequests), (*int32)(_outcount), (*int32)(_arrayOfIndices), (*binding.Status)(_arrayOfStatuses)))
 }
 
+//export banyan_WinAllocate
+func banyan_WinAllocate(_size int64, _dispUnit int64, _info uintptr, _comm uintptr, _baseptr unsafe.Pointer, _win unsafe.Pointer) int32 {
+	return int32(process.WinAllocate(_size, _dispUnit, binding.Info(_info), binding.Comm(_comm), _baseptr, (*binding.Win)(_win)))
+}
+
+//export banyan_WinAllocateShared
+func banyan_WinAllocateShared(_size int64, _dispUnit int64, _info uintptr, _comm uintptr, _baseptr unsafe.Pointer, _win unsafe.Pointer) int32 {
+	return int32(process.WinAllocateShared(_size, _dispUnit, binding.Info(_info), binding.Comm(_comm), _baseptr, (*binding.Win)(_win)))
+}
+
+//export banyan_WinCallErrhandler
+func banyan_WinCallErrhandler(_win uintptr, _errorcode int32) int32 {
+	return int32(process.WinCallErrhandler(binding.Win(_win), _errorcode))
+}
+
+//export banyan_WinCreate
+func banyan_WinCreate(_base unsafe.Pointer, _size int64, _dispUnit int64, _info uintptr, _comm uintptr, _win unsafe.Pointer) int32 {
+	return int32(process.WinCreate(_base, _size, _dispUnit, binding.Info(_info), binding.Comm(_comm), (*binding.Win)(_win)))
+}
+
 //export banyan_WinCreateErrhandler
 func banyan_WinCreateErrhandler(_winErrhandlerFn uintptr, _errhandler unsafe.Pointer) int32 {
 	return int32(process.WinCreateErrhandler(_winErrhandlerFn, (*binding.Errhandler)(_errhandler)))
@@ -1410,7 +1430,117 @@ func banyan_WinCreateKeyval(_winCopyAttrFn uintptr, _winDeleteAttrFn uintptr, _w
 	return int32(process.WinCreateKeyval(_winCopyAttrFn, _winDeleteAttrFn, (*int32)(_winKeyval), _extraState))
 }
 
+//export banyan_WinDeleteAttr
+func banyan_WinDeleteAttr(_win uintptr, _winKeyval int32) int32 {
+	return int32(process.WinDeleteAttr(binding.Win(_win), _winKeyval))
+}
+
+//export banyan_WinFence
+func banyan_WinFence(_assert int32, _win uintptr) int32 {
+	return int32(process.WinFence(_assert, binding.Win(_win)))
+}
+
+//export banyan_WinFlush
+func banyan_WinFlush(_rank int32, _win uintptr) int32 {
+	return int32(process.WinFlush(_rank, binding.Win(_win)))
+}
+
+//export banyan_WinFlushAll
+func banyan_WinFlushAll(_win uintptr) int32 {
+	return int32(process.WinFlushAll(binding.Win(_win)))
+}
+
+//export banyan_WinFlushLocal
+func banyan_WinFlushLocal(_rank int32, _win uintptr) int32 {
+	return int32(process.WinFlushLocal(_rank, binding.Win(_win)))
+}
+
+//export banyan_WinFlushLocalAll
+func banyan_WinFlushLocalAll(_win uintptr) int32 {
+	return int32(process.WinFlushLocalAll(binding.Win(_win)))
+}
+
+//export banyan_WinFree
+func banyan_WinFree(_win unsafe.Pointer) int32 {
+	return int32(process.WinFree((*binding.Win)(_win)))
+}
+
 //export banyan_WinFreeKeyval
 func banyan_WinFreeKeyval(_winKeyval unsafe.Pointer) int32 {
 	return int32(process.WinFreeKeyval((*int32)(_winKeyval)))
+}
+
+//export banyan_WinGetAttr
+func banyan_WinGetAttr(_win uintptr, _winKeyval int32, _attributeVal unsafe.Pointer, _flag unsafe.Pointer) int32 {
+	return int32(process.WinGetAttr(binding.Win(_win), _winKeyval, _attributeVal, (*int32)(_flag)))
+}
+
+//export banyan_WinGetErrhandler
+func banyan_WinGetErrhandler(_win uintptr, _errhandler unsafe.Pointer) int32 {
+	return int32(process.WinGetErrhandler(binding.Win(_win), (*binding.Errhandler)(_errhandler)))
+}
+
+//export banyan_WinGetGroup
+func banyan_WinGetGroup(_win uintptr, _group unsafe.Pointer) int32 {
+	return int32(process.WinGetGroup(binding.Win(_win), (*binding.Group)(_group)))
+}
+
+//export banyan_WinGetInfo
+func banyan_WinGetInfo(_win uintptr, _infoUsed unsafe.Pointer) int32 {
+	return int32(process.WinGetInfo(binding.Win(_win), (*binding.Info)(_infoUsed)))
+}
+
+//export banyan_WinGetName
+func banyan_WinGetName(_win uintptr, _winName unsafe.Pointer, _resultlen unsafe.Pointer) int32 {
+	return int32(process.WinGetName(binding.Win(_win), (*byte)(_winName), (*int32)(_resultlen)))
+}
+
+//export banyan_WinLock
+func banyan_WinLock(_lockType int32, _rank int32, _assert int32, _win uintptr) int32 {
+	return int32(process.WinLock(_lockType, _rank, _assert, binding.Win(_win)))
+}
+
+//export banyan_WinLockAll
+func banyan_WinLockAll(_assert int32, _win uintptr) int32 {
+	return int32(process.WinLockAll(_assert, binding.Win(_win)))
+}
+
+//export banyan_WinSetAttr
+func banyan_WinSetAttr(_win uintptr, _winKeyval int32, _attributeVal uintptr) int32 {
+	return int32(process.WinSetAttr(binding.Win(_win), _winKeyval, _attributeVal))
+}
+
+//export banyan_WinSetErrhandler
+func banyan_WinSetErrhandler(_win uintptr, _errhandler uintptr) int32 {
+	return int32(process.WinSetErrhandler(binding.Win(_win), binding.Errhandler(_errhandler)))
+}
+
+//export banyan_WinSetInfo
+func banyan_WinSetInfo(_win uintptr, _info uintptr) int32 {
+	return int32(process.WinSetInfo(binding.Win(_win), binding.Info(_info)))
+}
+
+//export banyan_WinSetName
+func banyan_WinSetName(_win uintptr, _winName unsafe.Pointer) int32 {
+	return int32(process.WinSetName(binding.Win(_win), (*byte)(_winName)))
+}
+
+//export banyan_WinSharedQuery
+func banyan_WinSharedQuery(_win uintptr, _rank int32, _size unsafe.Pointer, _dispUnit unsafe.Pointer, _dispUnitWide int32, _baseptr unsafe.Pointer) int32 {
+	return int32(process.WinSharedQuery(binding.Win(_win), _rank, (*int64)(_size), binding.CountOut{P: _dispUnit, Wide: _dispUnitWide != 0}, _baseptr))
+}
+
+//export banyan_WinSync
+func banyan_WinSync(_win uintptr) int32 {
+	return int32(process.WinSync(binding.Win(_win)))
+}
+
+//export banyan_WinUnlock
+func banyan_WinUnlock(_rank int32, _win uintptr) int32 {
+	return int32(process.WinUnlock(_rank, binding.Win(_win)))
+}
+
+//export banyan_WinUnlockAll
+func banyan_WinUnlockAll(_win uintptr) int32 {
+	return int32(process.WinUnlockAll(binding.Win(_win)))
 }
