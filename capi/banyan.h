@@ -75,28 +75,27 @@ static inline int banyan_result(int code)
 }
 #define RESULT(code) banyan_result(code)
 
-// A function that isn't implemented prints that once.
-#define NO_OBJECT 0
-int banyan_missing(int *said, const char *function, uintptr_t comm);
+// A function that isn't implemented prints that once, and fails: files' functions too, although the
+// default error handler of files returns. A program that goes on believes that its data is safe.
+#define NO_OBJECT 0, 0
+#define OF_COMM(comm) (uintptr_t)(comm), 0
+#define OF_WIN(win) 0, (uintptr_t)(win)
+int banyan_missing(int *said, const char *function, uintptr_t comm, uintptr_t win);
 int banyan_missing_quiet(int *said, const char *function, int code);
 
 #pragma GCC visibility pop
 
-#define MISSING(function, comm)                                       \
+#define MISSING(function, object)                                     \
 	do {                                                          \
 		static int said;                                      \
 		GUARD(function);                                      \
-		return banyan_missing(&said, #function, comm);        \
+		return banyan_missing(&said, #function, object);      \
 	} while (0)
-// By default the error handler of files returns. The tool interface has no error handler.
-#define MISSING_FILE(function)                                        \
-	do {                                                          \
-		static int said;                                      \
-		return banyan_missing_quiet(&said, #function, MPI_ERR_UNSUPPORTED_OPERATION); \
-	} while (0)
+// The tool interface has no error handler.
 #define MISSING_TOOL(function)                                        \
 	do {                                                          \
 		static int said;                                      \
+		GUARD(function);                                      \
 		return banyan_missing_quiet(&said, #function, MPI_T_ERR_NOT_SUPPORTED); \
 	} while (0)
 

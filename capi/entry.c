@@ -32,13 +32,13 @@ ENTRY(MPI_Abort, (MPI_Comm comm, int errorcode), (comm, errorcode),
 
 int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	MISSING(MPI_Accumulate, NO_OBJECT);
+	MISSING(MPI_Accumulate, OF_WIN(win));
 }
 ALIAS(int, MPI_Accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win));
 
 int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	MISSING(MPI_Accumulate_c, NO_OBJECT);
+	MISSING(MPI_Accumulate_c, OF_WIN(win));
 }
 ALIAS(int, MPI_Accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win));
 
@@ -245,7 +245,7 @@ ALIAS(int, MPI_Close_port, (const char *port_name));
 
 int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
-	MISSING(MPI_Comm_accept, HANDLE(comm));
+	MISSING(MPI_Comm_accept, OF_COMM(comm));
 }
 ALIAS(int, MPI_Comm_accept, (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm));
 
@@ -263,7 +263,7 @@ ENTRY(MPI_Comm_compare, (MPI_Comm comm1, MPI_Comm comm2, int *result), (comm1, c
 
 int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
-	MISSING(MPI_Comm_connect, HANDLE(comm));
+	MISSING(MPI_Comm_connect, OF_COMM(comm));
 }
 ALIAS(int, MPI_Comm_connect, (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm));
 
@@ -371,13 +371,13 @@ ENTRY(MPI_Comm_size, (MPI_Comm comm, int *size), (comm, size),
 
 int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
 {
-	MISSING(MPI_Comm_spawn, HANDLE(comm));
+	MISSING(MPI_Comm_spawn, OF_COMM(comm));
 }
 ALIAS(int, MPI_Comm_spawn, (const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[]));
 
 int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
 {
-	MISSING(MPI_Comm_spawn_multiple, HANDLE(comm));
+	MISSING(MPI_Comm_spawn_multiple, OF_COMM(comm));
 }
 ALIAS(int, MPI_Comm_spawn_multiple, (int count, char *array_of_commands[], char **array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[]));
 
@@ -392,7 +392,7 @@ ENTRY(MPI_Comm_test_inter, (MPI_Comm comm, int *flag), (comm, flag),
 
 int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
-	MISSING(MPI_Compare_and_swap, NO_OBJECT);
+	MISSING(MPI_Compare_and_swap, OF_WIN(win));
 }
 ALIAS(int, MPI_Compare_and_swap, (const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win));
 
@@ -434,19 +434,19 @@ ENTRY(MPI_Exscan_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, M
 
 int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
-	MISSING(MPI_Fetch_and_op, NO_OBJECT);
+	MISSING(MPI_Fetch_and_op, OF_WIN(win));
 }
 ALIAS(int, MPI_Fetch_and_op, (const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win));
 
 int PMPI_File_call_errhandler(MPI_File fh, int errorcode)
 {
-	MISSING_FILE(MPI_File_call_errhandler);
+	MISSING(MPI_File_call_errhandler, NO_OBJECT);
 }
 ALIAS(int, MPI_File_call_errhandler, (MPI_File fh, int errorcode));
 
 int PMPI_File_close(MPI_File *fh)
 {
-	MISSING_FILE(MPI_File_close);
+	MISSING(MPI_File_close, NO_OBJECT);
 }
 ALIAS(int, MPI_File_close, (MPI_File *fh));
 
@@ -455,511 +455,511 @@ ENTRY(MPI_File_create_errhandler, (MPI_File_errhandler_function *file_errhandler
 
 int PMPI_File_delete(const char *filename, MPI_Info info)
 {
-	MISSING_FILE(MPI_File_delete);
+	MISSING(MPI_File_delete, NO_OBJECT);
 }
 ALIAS(int, MPI_File_delete, (const char *filename, MPI_Info info));
 
 int PMPI_File_get_amode(MPI_File fh, int *amode)
 {
-	MISSING_FILE(MPI_File_get_amode);
+	MISSING(MPI_File_get_amode, NO_OBJECT);
 }
 ALIAS(int, MPI_File_get_amode, (MPI_File fh, int *amode));
 
 int PMPI_File_get_atomicity(MPI_File fh, int *flag)
 {
-	MISSING_FILE(MPI_File_get_atomicity);
+	MISSING(MPI_File_get_atomicity, NO_OBJECT);
 }
 ALIAS(int, MPI_File_get_atomicity, (MPI_File fh, int *flag));
 
 int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 {
-	MISSING_FILE(MPI_File_get_byte_offset);
+	MISSING(MPI_File_get_byte_offset, NO_OBJECT);
 }
 ALIAS(int, MPI_File_get_byte_offset, (MPI_File fh, MPI_Offset offset, MPI_Offset *disp));
 
 int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
 {
-	MISSING_FILE(MPI_File_get_errhandler);
+	MISSING(MPI_File_get_errhandler, NO_OBJECT);
 }
 ALIAS(int, MPI_File_get_errhandler, (MPI_File file, MPI_Errhandler *errhandler));
 
 int PMPI_File_get_group(MPI_File fh, MPI_Group *group)
 {
-	MISSING_FILE(MPI_File_get_group);
+	MISSING(MPI_File_get_group, NO_OBJECT);
 }
 ALIAS(int, MPI_File_get_group, (MPI_File fh, MPI_Group *group));
 
 int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
 {
-	MISSING_FILE(MPI_File_get_info);
+	MISSING(MPI_File_get_info, NO_OBJECT);
 }
 ALIAS(int, MPI_File_get_info, (MPI_File fh, MPI_Info *info_used));
 
 int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
 {
-	MISSING_FILE(MPI_File_get_position);
+	MISSING(MPI_File_get_position, NO_OBJECT);
 }
 ALIAS(int, MPI_File_get_position, (MPI_File fh, MPI_Offset *offset));
 
 int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
 {
-	MISSING_FILE(MPI_File_get_position_shared);
+	MISSING(MPI_File_get_position_shared, NO_OBJECT);
 }
 ALIAS(int, MPI_File_get_position_shared, (MPI_File fh, MPI_Offset *offset));
 
 int PMPI_File_get_size(MPI_File fh, MPI_Offset *size)
 {
-	MISSING_FILE(MPI_File_get_size);
+	MISSING(MPI_File_get_size, NO_OBJECT);
 }
 ALIAS(int, MPI_File_get_size, (MPI_File fh, MPI_Offset *size));
 
 int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
 {
-	MISSING_FILE(MPI_File_get_type_extent);
+	MISSING(MPI_File_get_type_extent, NO_OBJECT);
 }
 ALIAS(int, MPI_File_get_type_extent, (MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent));
 
 int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
 {
-	MISSING_FILE(MPI_File_get_type_extent_c);
+	MISSING(MPI_File_get_type_extent_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_get_type_extent_c, (MPI_File fh, MPI_Datatype datatype, MPI_Count *extent));
 
 int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep)
 {
-	MISSING_FILE(MPI_File_get_view);
+	MISSING(MPI_File_get_view, NO_OBJECT);
 }
 ALIAS(int, MPI_File_get_view, (MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep));
 
 int PMPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iread);
+	MISSING(MPI_File_iread, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iread, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iread_c);
+	MISSING(MPI_File_iread_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iread_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iread_all);
+	MISSING(MPI_File_iread_all, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iread_all, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iread_all_c);
+	MISSING(MPI_File_iread_all_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iread_all_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iread_at);
+	MISSING(MPI_File_iread_at, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iread_at, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iread_at_c);
+	MISSING(MPI_File_iread_at_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iread_at_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iread_at_all);
+	MISSING(MPI_File_iread_at_all, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iread_at_all, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iread_at_all_c);
+	MISSING(MPI_File_iread_at_all_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iread_at_all_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iread_shared);
+	MISSING(MPI_File_iread_shared, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iread_shared, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iread_shared_c);
+	MISSING(MPI_File_iread_shared_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iread_shared_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iwrite);
+	MISSING(MPI_File_iwrite, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iwrite, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iwrite_c);
+	MISSING(MPI_File_iwrite_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iwrite_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iwrite_all);
+	MISSING(MPI_File_iwrite_all, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iwrite_all, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iwrite_all_c);
+	MISSING(MPI_File_iwrite_all_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iwrite_all_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iwrite_at);
+	MISSING(MPI_File_iwrite_at, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iwrite_at, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iwrite_at_c);
+	MISSING(MPI_File_iwrite_at_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iwrite_at_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iwrite_at_all);
+	MISSING(MPI_File_iwrite_at_all, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iwrite_at_all, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iwrite_at_all_c);
+	MISSING(MPI_File_iwrite_at_all_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iwrite_at_all_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iwrite_shared);
+	MISSING(MPI_File_iwrite_shared, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iwrite_shared, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
 {
-	MISSING_FILE(MPI_File_iwrite_shared_c);
+	MISSING(MPI_File_iwrite_shared_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_iwrite_shared_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
 
 int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
-	MISSING_FILE(MPI_File_open);
+	MISSING(MPI_File_open, OF_COMM(comm));
 }
 ALIAS(int, MPI_File_open, (MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh));
 
 int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
 {
-	MISSING_FILE(MPI_File_preallocate);
+	MISSING(MPI_File_preallocate, NO_OBJECT);
 }
 ALIAS(int, MPI_File_preallocate, (MPI_File fh, MPI_Offset size));
 
 int PMPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_read);
+	MISSING(MPI_File_read, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_read_c);
+	MISSING(MPI_File_read_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_read_all);
+	MISSING(MPI_File_read_all, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_all, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_read_all_c);
+	MISSING(MPI_File_read_all_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_all_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
 {
-	MISSING_FILE(MPI_File_read_all_begin);
+	MISSING(MPI_File_read_all_begin, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_all_begin, (MPI_File fh, void *buf, int count, MPI_Datatype datatype));
 
 int PMPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
 {
-	MISSING_FILE(MPI_File_read_all_begin_c);
+	MISSING(MPI_File_read_all_begin_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_all_begin_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype));
 
 int PMPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_read_all_end);
+	MISSING(MPI_File_read_all_end, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_all_end, (MPI_File fh, void *buf, MPI_Status *status));
 
 int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_read_at);
+	MISSING(MPI_File_read_at, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_at, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_read_at_c);
+	MISSING(MPI_File_read_at_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_at_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_read_at_all);
+	MISSING(MPI_File_read_at_all, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_at_all, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_read_at_all_c);
+	MISSING(MPI_File_read_at_all_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_at_all_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype)
 {
-	MISSING_FILE(MPI_File_read_at_all_begin);
+	MISSING(MPI_File_read_at_all_begin, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_at_all_begin, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype));
 
 int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype)
 {
-	MISSING_FILE(MPI_File_read_at_all_begin_c);
+	MISSING(MPI_File_read_at_all_begin_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_at_all_begin_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype));
 
 int PMPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_read_at_all_end);
+	MISSING(MPI_File_read_at_all_end, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_at_all_end, (MPI_File fh, void *buf, MPI_Status *status));
 
 int PMPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_read_ordered);
+	MISSING(MPI_File_read_ordered, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_ordered, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_read_ordered_c);
+	MISSING(MPI_File_read_ordered_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_ordered_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
 {
-	MISSING_FILE(MPI_File_read_ordered_begin);
+	MISSING(MPI_File_read_ordered_begin, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_ordered_begin, (MPI_File fh, void *buf, int count, MPI_Datatype datatype));
 
 int PMPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
 {
-	MISSING_FILE(MPI_File_read_ordered_begin_c);
+	MISSING(MPI_File_read_ordered_begin_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_ordered_begin_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype));
 
 int PMPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_read_ordered_end);
+	MISSING(MPI_File_read_ordered_end, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_ordered_end, (MPI_File fh, void *buf, MPI_Status *status));
 
 int PMPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_read_shared);
+	MISSING(MPI_File_read_shared, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_shared, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_read_shared_c);
+	MISSING(MPI_File_read_shared_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_read_shared_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
 {
-	MISSING_FILE(MPI_File_seek);
+	MISSING(MPI_File_seek, NO_OBJECT);
 }
 ALIAS(int, MPI_File_seek, (MPI_File fh, MPI_Offset offset, int whence));
 
 int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
 {
-	MISSING_FILE(MPI_File_seek_shared);
+	MISSING(MPI_File_seek_shared, NO_OBJECT);
 }
 ALIAS(int, MPI_File_seek_shared, (MPI_File fh, MPI_Offset offset, int whence));
 
 int PMPI_File_set_atomicity(MPI_File fh, int flag)
 {
-	MISSING_FILE(MPI_File_set_atomicity);
+	MISSING(MPI_File_set_atomicity, NO_OBJECT);
 }
 ALIAS(int, MPI_File_set_atomicity, (MPI_File fh, int flag));
 
 int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
 {
-	MISSING_FILE(MPI_File_set_errhandler);
+	MISSING(MPI_File_set_errhandler, NO_OBJECT);
 }
 ALIAS(int, MPI_File_set_errhandler, (MPI_File file, MPI_Errhandler errhandler));
 
 int PMPI_File_set_info(MPI_File fh, MPI_Info info)
 {
-	MISSING_FILE(MPI_File_set_info);
+	MISSING(MPI_File_set_info, NO_OBJECT);
 }
 ALIAS(int, MPI_File_set_info, (MPI_File fh, MPI_Info info));
 
 int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
 {
-	MISSING_FILE(MPI_File_set_size);
+	MISSING(MPI_File_set_size, NO_OBJECT);
 }
 ALIAS(int, MPI_File_set_size, (MPI_File fh, MPI_Offset size));
 
 int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep, MPI_Info info)
 {
-	MISSING_FILE(MPI_File_set_view);
+	MISSING(MPI_File_set_view, NO_OBJECT);
 }
 ALIAS(int, MPI_File_set_view, (MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep, MPI_Info info));
 
 int PMPI_File_sync(MPI_File fh)
 {
-	MISSING_FILE(MPI_File_sync);
+	MISSING(MPI_File_sync, NO_OBJECT);
 }
 ALIAS(int, MPI_File_sync, (MPI_File fh));
 
 int PMPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_write);
+	MISSING(MPI_File_write, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_write_c);
+	MISSING(MPI_File_write_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_write_all);
+	MISSING(MPI_File_write_all, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_all, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_write_all_c);
+	MISSING(MPI_File_write_all_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_all_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
-	MISSING_FILE(MPI_File_write_all_begin);
+	MISSING(MPI_File_write_all_begin, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_all_begin, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype));
 
 int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
-	MISSING_FILE(MPI_File_write_all_begin_c);
+	MISSING(MPI_File_write_all_begin_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_all_begin_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype));
 
 int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_write_all_end);
+	MISSING(MPI_File_write_all_end, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_all_end, (MPI_File fh, const void *buf, MPI_Status *status));
 
 int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_write_at);
+	MISSING(MPI_File_write_at, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_at, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_write_at_c);
+	MISSING(MPI_File_write_at_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_at_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_write_at_all);
+	MISSING(MPI_File_write_at_all, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_at_all, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_write_at_all_c);
+	MISSING(MPI_File_write_at_all_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_at_all_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype)
 {
-	MISSING_FILE(MPI_File_write_at_all_begin);
+	MISSING(MPI_File_write_at_all_begin, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_at_all_begin, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype));
 
 int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
-	MISSING_FILE(MPI_File_write_at_all_begin_c);
+	MISSING(MPI_File_write_at_all_begin_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_at_all_begin_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype));
 
 int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_write_at_all_end);
+	MISSING(MPI_File_write_at_all_end, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_at_all_end, (MPI_File fh, const void *buf, MPI_Status *status));
 
 int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_write_ordered);
+	MISSING(MPI_File_write_ordered, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_ordered, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_write_ordered_c);
+	MISSING(MPI_File_write_ordered_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_ordered_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
-	MISSING_FILE(MPI_File_write_ordered_begin);
+	MISSING(MPI_File_write_ordered_begin, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_ordered_begin, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype));
 
 int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
-	MISSING_FILE(MPI_File_write_ordered_begin_c);
+	MISSING(MPI_File_write_ordered_begin_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_ordered_begin_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype));
 
 int PMPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_write_ordered_end);
+	MISSING(MPI_File_write_ordered_end, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_ordered_end, (MPI_File fh, const void *buf, MPI_Status *status));
 
 int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_write_shared);
+	MISSING(MPI_File_write_shared, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_shared, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
 
 int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-	MISSING_FILE(MPI_File_write_shared_c);
+	MISSING(MPI_File_write_shared_c, NO_OBJECT);
 }
 ALIAS(int, MPI_File_write_shared_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
 
@@ -998,25 +998,25 @@ ENTRY(MPI_Gatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
 
 int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	MISSING(MPI_Get, NO_OBJECT);
+	MISSING(MPI_Get, OF_WIN(win));
 }
 ALIAS(int, MPI_Get, (void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win));
 
 int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	MISSING(MPI_Get_c, NO_OBJECT);
+	MISSING(MPI_Get_c, OF_WIN(win));
 }
 ALIAS(int, MPI_Get_c, (void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win));
 
 int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	MISSING(MPI_Get_accumulate, NO_OBJECT);
+	MISSING(MPI_Get_accumulate, OF_WIN(win));
 }
 ALIAS(int, MPI_Get_accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win));
 
 int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-	MISSING(MPI_Get_accumulate_c, NO_OBJECT);
+	MISSING(MPI_Get_accumulate_c, OF_WIN(win));
 }
 ALIAS(int, MPI_Get_accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win));
 
@@ -1280,7 +1280,7 @@ ENTRY(MPI_Initialized, (int *flag), (flag),
 
 int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm)
 {
-	MISSING(MPI_Intercomm_create, HANDLE(local_comm));
+	MISSING(MPI_Intercomm_create, OF_COMM(local_comm));
 }
 ALIAS(int, MPI_Intercomm_create, (MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm));
 
@@ -1292,7 +1292,7 @@ ALIAS(int, MPI_Intercomm_create_from_groups, (MPI_Group local_group, int local_l
 
 int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
-	MISSING(MPI_Intercomm_merge, HANDLE(intercomm));
+	MISSING(MPI_Intercomm_merge, OF_COMM(intercomm));
 }
 ALIAS(int, MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm *newintracomm));
 
@@ -1544,13 +1544,13 @@ ALIAS(int, MPI_Pready_range, (int partition_low, int partition_high, MPI_Request
 
 int PMPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Precv_init, HANDLE(comm));
+	MISSING(MPI_Precv_init, OF_COMM(comm));
 }
 ALIAS(int, MPI_Precv_init, (void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Precv_init_c, HANDLE(comm));
+	MISSING(MPI_Precv_init_c, OF_COMM(comm));
 }
 ALIAS(int, MPI_Precv_init_c, (void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
@@ -1562,13 +1562,13 @@ ALIAS(int, MPI_Probe, (int source, int tag, MPI_Comm comm, MPI_Status *status));
 
 int PMPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Psend_init, HANDLE(comm));
+	MISSING(MPI_Psend_init, OF_COMM(comm));
 }
 ALIAS(int, MPI_Psend_init, (const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
 int PMPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-	MISSING(MPI_Psend_init_c, HANDLE(comm));
+	MISSING(MPI_Psend_init_c, OF_COMM(comm));
 }
 ALIAS(int, MPI_Psend_init_c, (const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request));
 
@@ -1580,13 +1580,13 @@ ALIAS(int, MPI_Publish_name, (const char *service_name, MPI_Info info, const cha
 
 int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	MISSING(MPI_Put, NO_OBJECT);
+	MISSING(MPI_Put, OF_WIN(win));
 }
 ALIAS(int, MPI_Put, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win));
 
 int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	MISSING(MPI_Put_c, NO_OBJECT);
+	MISSING(MPI_Put_c, OF_WIN(win));
 }
 ALIAS(int, MPI_Put_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win));
 
@@ -1595,13 +1595,13 @@ ENTRY(MPI_Query_thread, (int *provided), (provided),
 
 int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-	MISSING(MPI_Raccumulate, NO_OBJECT);
+	MISSING(MPI_Raccumulate, OF_WIN(win));
 }
 ALIAS(int, MPI_Raccumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request));
 
 int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-	MISSING(MPI_Raccumulate_c, NO_OBJECT);
+	MISSING(MPI_Raccumulate_c, OF_WIN(win));
 }
 ALIAS(int, MPI_Raccumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request));
 
@@ -1703,37 +1703,37 @@ ENTRY(MPI_Request_get_status_some, (int incount, const MPI_Request array_of_requ
 
 int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-	MISSING(MPI_Rget, NO_OBJECT);
+	MISSING(MPI_Rget, OF_WIN(win));
 }
 ALIAS(int, MPI_Rget, (void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request));
 
 int PMPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-	MISSING(MPI_Rget_c, NO_OBJECT);
+	MISSING(MPI_Rget_c, OF_WIN(win));
 }
 ALIAS(int, MPI_Rget_c, (void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request));
 
 int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-	MISSING(MPI_Rget_accumulate, NO_OBJECT);
+	MISSING(MPI_Rget_accumulate, OF_WIN(win));
 }
 ALIAS(int, MPI_Rget_accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request));
 
 int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-	MISSING(MPI_Rget_accumulate_c, NO_OBJECT);
+	MISSING(MPI_Rget_accumulate_c, OF_WIN(win));
 }
 ALIAS(int, MPI_Rget_accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request));
 
 int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-	MISSING(MPI_Rput, NO_OBJECT);
+	MISSING(MPI_Rput, OF_WIN(win));
 }
 ALIAS(int, MPI_Rput, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request));
 
 int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-	MISSING(MPI_Rput_c, NO_OBJECT);
+	MISSING(MPI_Rput_c, OF_WIN(win));
 }
 ALIAS(int, MPI_Rput_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request));
 
@@ -2222,7 +2222,7 @@ ENTRY(MPI_Win_allocate_shared_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info in
 
 int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
-	MISSING(MPI_Win_attach, NO_OBJECT);
+	MISSING(MPI_Win_attach, OF_WIN(win));
 }
 ALIAS(int, MPI_Win_attach, (MPI_Win win, void *base, MPI_Aint size));
 
@@ -2231,7 +2231,7 @@ ENTRY(MPI_Win_call_errhandler, (MPI_Win win, int errorcode), (win, errorcode),
 
 int PMPI_Win_complete(MPI_Win win)
 {
-	MISSING(MPI_Win_complete, NO_OBJECT);
+	MISSING(MPI_Win_complete, OF_WIN(win));
 }
 ALIAS(int, MPI_Win_complete, (MPI_Win win));
 
@@ -2243,7 +2243,7 @@ ENTRY(MPI_Win_create_c, (void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info
 
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-	MISSING(MPI_Win_create_dynamic, HANDLE(comm));
+	MISSING(MPI_Win_create_dynamic, OF_COMM(comm));
 }
 ALIAS(int, MPI_Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win));
 
@@ -2258,7 +2258,7 @@ ENTRY(MPI_Win_delete_attr, (MPI_Win win, int win_keyval), (win, win_keyval),
 
 int PMPI_Win_detach(MPI_Win win, const void *base)
 {
-	MISSING(MPI_Win_detach, NO_OBJECT);
+	MISSING(MPI_Win_detach, OF_WIN(win));
 }
 ALIAS(int, MPI_Win_detach, (MPI_Win win, const void *base));
 
@@ -2306,7 +2306,7 @@ ENTRY(MPI_Win_lock_all, (int assert, MPI_Win win), (assert, win),
 
 int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
-	MISSING(MPI_Win_post, NO_OBJECT);
+	MISSING(MPI_Win_post, OF_WIN(win));
 }
 ALIAS(int, MPI_Win_post, (MPI_Group group, int assert, MPI_Win win));
 
@@ -2330,7 +2330,7 @@ ENTRY(MPI_Win_shared_query_c, (MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *
 
 int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
-	MISSING(MPI_Win_start, NO_OBJECT);
+	MISSING(MPI_Win_start, OF_WIN(win));
 }
 ALIAS(int, MPI_Win_start, (MPI_Group group, int assert, MPI_Win win));
 
@@ -2339,7 +2339,7 @@ ENTRY(MPI_Win_sync, (MPI_Win win), (win),
 
 int PMPI_Win_test(MPI_Win win, int *flag)
 {
-	MISSING(MPI_Win_test, NO_OBJECT);
+	MISSING(MPI_Win_test, OF_WIN(win));
 }
 ALIAS(int, MPI_Win_test, (MPI_Win win, int *flag));
 
@@ -2351,7 +2351,7 @@ ENTRY(MPI_Win_unlock_all, (MPI_Win win), (win),
 
 int PMPI_Win_wait(MPI_Win win)
 {
-	MISSING(MPI_Win_wait, NO_OBJECT);
+	MISSING(MPI_Win_wait, OF_WIN(win));
 }
 ALIAS(int, MPI_Win_wait, (MPI_Win win));
 

@@ -50,7 +50,7 @@ static struct fortran_keyval *state(void (*copy)(void), void (*erase)(void), MPI
 }
 
 /* KEYVAL makes the procedures of one kind of object. An attribute that C has set is a pointer.
-   Predefined attributes point to an int, and Fortran gets this int. */
+   Predefined attributes point to a value, and Fortran gets this value. */
 #define KEYVAL(type, name, Name, predefined)                                                                         \
 	ENTRY(void, mpi_##name##_create_keyval_,                                                                     \
 		(void (*copy)(void), void (*erase)(void), MPI_Fint *keyval, MPI_Aint *extra, MPI_Fint *ierror))      \
@@ -67,13 +67,20 @@ static struct fortran_keyval *state(void (*copy)(void), void (*erase)(void), MPI
 		void *found = NULL;                                                                                  \
 		*ierror = PMPI_##Name##_get_attr(HANDLE(type, *object), *keyval, &found, flag);                      \
 		if (*ierror == MPI_SUCCESS && *flag)                                                                 \
-			*value = predefined(*keyval) ? *(int *)found : (MPI_Aint)found;                              \
+			*value = predefined(*keyval, found);                                                         \
 	}
 
-static int of_comm(int keyval) { return keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE; }
-static int of_type(int keyval) { (void)keyval; return 0; }
-/* The base and the size of a window aren't ints, but there are no windows yet. */
-static int of_win(int keyval) { return keyval > MPI_WIN_BASE && keyval <= MPI_WIN_MODEL; }
+static int is_predefined(int keyval) { return keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE; }
+
+static MPI_Aint of_comm(int keyval, void *found) { return is_predefined(keyval) ? *(int *)found : (MPI_Aint)found; }
+static MPI_Aint of_type(int keyval, void *found) { (void)keyval; return (MPI_Aint)found; }
+/* The base of a window is an address, its size an MPI_Aint. */
+static MPI_Aint of_win(int keyval, void *found)
+{
+	if (keyval == MPI_WIN_SIZE)
+		return *(MPI_Aint *)found;
+	return keyval > MPI_WIN_BASE && keyval <= MPI_WIN_MODEL ? *(int *)found : (MPI_Aint)found;
+}
 
 KEYVAL(MPI_Comm, comm, Comm, of_comm)
 KEYVAL(MPI_Datatype, type, Type, of_type)
@@ -95,7 +102,7 @@ ENTRY(void, mpi_attr_get_, (MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *value, M
 	void *found = NULL;
 	*ierror = PMPI_Comm_get_attr(HANDLE(MPI_Comm, *comm), *keyval, &found, flag);
 	if (*ierror == MPI_SUCCESS && *flag)
-		*value = of_comm(*keyval) ? *(int *)found : (MPI_Fint)(MPI_Aint)found;
+		*value = (MPI_Fint)of_comm(*keyval, found);
 }
 
 /* The predefined callbacks, under all their names. Those of MPI-1 have narrow values. */

@@ -83,14 +83,12 @@ func (f *form) stub() string {
 	var b strings.Builder
 	object := "NO_OBJECT"
 	for i, p := range f.Call.Params {
-		if p.Kind == handle && p.Go == "Comm" && object == "NO_OBJECT" {
-			object = "HANDLE(" + f.List[i].Name + ")"
+		if p.Kind == handle && (p.Go == "Comm" || p.Go == "Win") && object == "NO_OBJECT" {
+			object = fmt.Sprintf("OF_%s(%s)", strings.ToUpper(p.Go), f.List[i].Name)
 		}
 	}
 	if strings.HasPrefix(f.Name, "MPI_T_") {
 		fmt.Fprintf(&b, "\tMISSING_TOOL(%s);\n", f.Name)
-	} else if strings.HasPrefix(f.Name, "MPI_File_") {
-		fmt.Fprintf(&b, "\tMISSING_FILE(%s);\n", f.Name)
 	} else {
 		fmt.Fprintf(&b, "\tMISSING(%s, %s);\n", f.Name, object)
 	}

@@ -19,6 +19,9 @@ const (
 	Ready Type = "ready"
 	// Survive: the program handles the loss of ranks itself. Losing one doesn't end the job.
 	Survive Type = "survive"
+	// Lacks: the program has called functions of MPI that the library doesn't implement. Text
+	// names all of them so far, with commas between.
+	Lacks Type = "lacks"
 	// Suspect: Proc has been silent for Silent. The launcher kills it, even if it is stopped, and
 	// tells the others of its Death.
 	Suspect Type = "suspect"

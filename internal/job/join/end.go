@@ -114,6 +114,7 @@ func (j *Job) Leave() error {
 	if errors.Is(err, process.ErrFenced) {
 		return err // this end is not in order
 	}
+	j.sayLacks()
 	j.supervisor.leave()
 	j.launcher.Finalize()
 	return err

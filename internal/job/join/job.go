@@ -87,6 +87,7 @@ type Job struct {
 	checking   checking
 	survive    atomic.Bool // the program goes on when a rank is lost
 	snapshots  *snapshots  // nil: none are taken
+	lacking    lacking
 	ending
 }
 

@@ -194,6 +194,11 @@ func (l *launched) cannotDonate(why string) {
 
 func (l *launched) survives() { l.lifeline.Send(control.Message{Type: control.Survive}) }
 
+func (l *launched) lacks(functions string) bool {
+	l.lifeline.Send(control.Message{Type: control.Lacks, Text: functions})
+	return true
+}
+
 // rankLost leaves the job's end to the launcher, which knows better than this process. If the
 // launcher has announced the loss and lets the job go on, so does this process: some other one
 // handles losses. If the launcher doesn't know of it, this process ends.

@@ -41,6 +41,9 @@ type supervisor interface {
 
 	// survives says that the program goes on when a rank is lost.
 	survives()
+	// lacks says which functions the program has called that the library doesn't implement. It
+	// returns false if nobody hears it.
+	lacks(functions string) bool
 	// rankLost ends this process because of the loss of a rank, or (proto.AnyRank) the job's abort
 	// by another one.
 	rankLost(rank proto.Rank, code int, why string)
@@ -98,6 +101,7 @@ func (u *unsupervised) recoveryStep(control.Message)      {}
 func (u *unsupervised) replacementFailed(control.Message) {}
 func (u *unsupervised) cannotDonate(why string)           { u.job.log.Warn(why) }
 func (u *unsupervised) survives()                         {}
+func (u *unsupervised) lacks(string) bool                 { return false }
 
 // rankLost ends only this process. What it knows may be one side's view of a cut network, and the
 // other processes find out what concerns them.

@@ -47,6 +47,7 @@ type job struct {
 	operated    []status.Event // what those who watch have had done
 	outputError error          // the first
 	keeping     keeping
+	lacking     []string // functions of MPI that the program has called in vain
 }
 
 // Run runs a job to its end. The error is a *StartError: nothing has been

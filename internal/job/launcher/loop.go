@@ -92,6 +92,7 @@ func (j *job) finish() {
 	if err != nil {
 		j.warn(fmt.Sprintf("the trace: %v", err))
 	}
+	j.warnOfLacks()
 	if !j.ending {
 		r.LostRanks = j.ledger.lostRanks()
 		r.ExitCode = j.ledger.exitCode()

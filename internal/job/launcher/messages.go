@@ -24,6 +24,8 @@ func (j *job) said(p *process, m control.Message) {
 			j.ledger.survive = true
 			j.changed()
 		}
+	case control.Lacks:
+		j.lacks(m.Text)
 	case control.Finalized:
 		e.finalized = true
 		j.changed()

@@ -26,6 +26,8 @@ type Job interface {
 	// AwaitEnd waits until the job ends because of a lost rank, which the error names, or goes on
 	// without it. The launcher knows the cause better than this process.
 	AwaitEnd(err error)
+	// Lacks says that the program has called a function that isn't implemented.
+	Lacks(function string)
 	// Hosts numbers the host of each process, nil if they are unknown.
 	Hosts() []int32
 	// Program is the number of this program among the job's, from 0, or -1 if it isn't known.

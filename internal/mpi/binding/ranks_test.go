@@ -78,6 +78,7 @@ type testMember struct {
 
 func (m *testMember) Engine() *engine.Engine { return m.Member.Engine }
 func (m *testMember) Survive()               { m.survives = true }
+func (m *testMember) Lacks(string)           {}
 func (m *testMember) AwaitEnd(error)         {}
 func (m *testMember) Hosts() []int32         { return nil }
 func (m *testMember) Program() int           { return 0 }
