@@ -4,7 +4,7 @@
 program families
    use mpi
    implicit none
-   integer :: rank, size, ierr, failures, total
+   integer :: rank, size, ierr, failures, total, told
 
    failures = 0
    call MPI_Init(ierr)
@@ -18,6 +18,7 @@ program families
    call strings
    call attributes
    call topologies
+   call windows
    call errors
    call MPI_Allreduce(failures, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
    if (rank == 0) print '(a,i0,a)', 'families: ', total, ' failures'
@@ -256,6 +257,72 @@ contains
       call MPI_Cart_get(ring, 1, dims, periods, coords, ierr)
       call check(periods(1) .and. coords(1) == rank .and. dims(1) == size, 'cart_get')
       call MPI_Comm_free(ring, ierr)
+   end subroutine
+
+   ! The ranks of a host share an array; with replicas each rank has one of its own.
+   subroutine windows
+      use iso_c_binding
+      integer :: node, win, unit, n, me, i, key, length, handler
+      integer(MPI_ADDRESS_KIND) :: bytes, value, extra
+      type(c_ptr) :: base
+      double precision, pointer :: mine(:), theirs(:)
+      character(MPI_MAX_OBJECT_NAME) :: name
+      logical :: flag, good
+      call MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, node, ierr)
+      call MPI_Comm_size(node, n, ierr)
+      call MPI_Comm_rank(node, me, ierr)
+      bytes = 8*3
+      call MPI_Win_allocate_shared(bytes, 8, MPI_INFO_NULL, node, base, win, ierr)
+      call check(.true., 'win_allocate_shared')
+      call c_f_pointer(base, mine, [3])
+      mine = me + 0.5d0
+      call MPI_Win_fence(0, win, ierr)
+      good = .true.
+      do i = 0, n - 1
+         call MPI_Win_shared_query(win, i, bytes, unit, base, ierr)
+         call c_f_pointer(base, theirs, [3])
+         good = good .and. bytes == 24 .and. unit == 8 .and. all(theirs == i + 0.5d0)
+      end do
+      call check(good, 'win_shared_query')
+      call MPI_Win_get_attr(win, MPI_WIN_SIZE, value, flag, ierr)
+      call check(flag .and. value == 24, 'the size of a window')
+      call MPI_Win_get_attr(win, MPI_WIN_BASE, value, flag, ierr)
+      call check(flag .and. value == transfer(c_loc(mine), value), 'the base of a window')
+      call MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, value, flag, ierr)
+      call check(flag .and. value == MPI_WIN_FLAVOR_SHARED, 'the flavor of a window')
+      extra = 0
+      call MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, key, extra, ierr)
+      value = -7
+      call MPI_Win_set_attr(win, key, value, ierr)
+      value = 0
+      call MPI_Win_get_attr(win, key, value, flag, ierr)
+      call check(flag .and. value == -7, 'an attribute of a window')
+      call MPI_Win_free_keyval(key, ierr)
+      call MPI_Win_set_name(win, 'halo', ierr)
+      call MPI_Win_get_name(win, name, length, ierr)
+      call check(name == 'halo' .and. length == 4, 'the name of a window')
+      call MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win, ierr)
+      call MPI_Win_unlock(0, win, ierr)
+      call MPI_Win_lock_all(0, win, ierr)
+      call MPI_Win_sync(win, ierr)
+      call MPI_Win_unlock_all(win, ierr)
+      call check(.true., 'locks of a window')
+      told = 0
+      call MPI_Win_create_errhandler(on_window_error, handler, ierr)
+      call MPI_Win_set_errhandler(win, handler, ierr)
+      call MPI_Errhandler_free(handler, ierr)
+      call MPI_Win_unlock(0, win, ierr)
+      good = ierr == MPI_ERR_RMA_SYNC .and. told == win
+      ierr = MPI_SUCCESS
+      call check(good, 'the error handler of a window')
+      call MPI_Win_free(win, ierr)
+      call check(win == MPI_WIN_NULL, 'win_free')
+      call MPI_Comm_free(node, ierr)
+   end subroutine
+
+   subroutine on_window_error(win, code)
+      integer :: win, code
+      if (code == MPI_ERR_RMA_SYNC) told = win
    end subroutine
 
    subroutine errors

@@ -1,0 +1,97 @@
+package binding
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+)
+
+// Ranks of one host share the parts of all, and a window's errors name it.
+func TestWindow(t *testing.T) {
+	const n = 3
+	var mu sync.Mutex
+	var said []string
+	expectAbort(t, func(_ int, why string) {
+		mu.Lock()
+		said = append(said, why)
+		mu.Unlock()
+	})
+	ranks(t, n, func(t *testing.T, p *Process) {
+		var w Win
+		var mine, other unsafe.Pointer
+		me := rankOf(p)
+		ok(t, "WinAllocateShared", p.WinAllocateShared(8, 8, InfoNull, CommWorld, unsafe.Pointer(&mine), &w))
+		*(*int64)(mine) = int64(me)
+		ok(t, "WinFence", p.WinFence(0, w))
+		var size int64
+		var unit int32
+		for r := range n {
+			ok(t, "WinSharedQuery", p.WinSharedQuery(w, int32(r), &size, CountOut{P: unsafe.Pointer(&unit)}, unsafe.Pointer(&other)))
+			if size != 8 || unit != 8 || *(*int64)(other) != int64(r) {
+				t.Errorf("rank %d sees of rank %d %d bytes, unit %d, value %d", me, r, size, unit, *(*int64)(other))
+			}
+		}
+		ok(t, "WinFence", p.WinFence(0, w))
+		for range 200 { // what isn't atomic is safe under the lock
+			ok(t, "WinLock", p.WinLock(LockExclusive, n-1, 0, w))
+			*(*int64)(other)++
+			ok(t, "WinUnlock", p.WinUnlock(n-1, w))
+		}
+		ok(t, "WinFence", p.WinFence(0, w))
+		if got := *(*int64)(other); got != n-1+200*n {
+			t.Errorf("the sum is %d", got)
+		}
+		ok(t, "Barrier", p.Barrier(Blocking("MPI_Barrier"), CommWorld))
+		p.WinUnlock(1, w)
+		t.Error("a mistake returns")
+	})
+	for r := range n {
+		want := fmt.Sprintf("rank %d: this rank hasn't locked rank 1's part (MPI_ERR_RMA_SYNC)", r)
+		found := false
+		for _, s := range said {
+			found = found || strings.HasPrefix(s, "MPI_Win_unlock on window 0x") && strings.HasSuffix(s, want)
+		}
+		if !found {
+			t.Errorf("no %q in %q", want, said)
+		}
+	}
+}
+
+// With replicas, ranks that may share memory are alone, and a larger shared window is refused.
+func TestWindowReplicated(t *testing.T) {
+	var alone atomic.Int32
+	replicated(t, 2, 2, func(t *testing.T, p *Process) {
+		var node Comm
+		var size int32
+		ok(t, "CommSplitType", p.CommSplitType(CommWorld, CommTypeShared, 0, InfoNull, &node))
+		ok(t, "CommSize", p.CommSize(node, &size))
+		alone.Add(size)
+		var w Win
+		var base unsafe.Pointer
+		ok(t, "WinAllocateShared", p.WinAllocateShared(16, 1, InfoNull, node, unsafe.Pointer(&base), &w))
+		*(*int64)(base) = 1
+		ok(t, "WinLock", p.WinLock(LockExclusive, 0, 0, w))
+		ok(t, "WinUnlock", p.WinUnlock(0, w))
+		ok(t, "WinFree", p.WinFree(&w))
+		ok(t, "CommSetErrhandler", p.CommSetErrhandler(CommWorld, ErrorsReturn))
+		if code := p.WinAllocateShared(16, 1, InfoNull, CommWorld, unsafe.Pointer(&base), &w); code != ErrRmaShared {
+			t.Errorf("a shared window of two ranks: %d", code)
+		}
+		ok(t, "WinAllocate", p.WinAllocate(16, 1, InfoNull, CommWorld, unsafe.Pointer(&base), &w))
+		ok(t, "WinSetErrhandler", p.WinSetErrhandler(w, ErrorsReturn))
+		ok(t, "WinFence", p.WinFence(0, w))
+		other := int32(1 - rankOf(p))
+		if code := p.WinLock(LockShared, other, 0, w); code != ErrUnsupportedOperation {
+			t.Errorf("a lock of a part that can't be reached: %d", code)
+		}
+		ok(t, "WinLock", p.WinLock(LockShared, 1-other, 0, w))
+		ok(t, "WinUnlock", p.WinUnlock(1-other, w))
+		ok(t, "WinFree", p.WinFree(&w))
+	})
+	if alone.Load() != 4 {
+		t.Errorf("the communicators have %d members together", alone.Load())
+	}
+}
