@@ -258,6 +258,7 @@ static void handlers(void)
 	CHECK(MPI_Put(p, 1, MPI_CHAR, 0, 0, 1, MPI_CHAR, w) == MPI_ERR_UNSUPPORTED_OPERATION);
 	OK(MPI_Win_free(&copy));
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 	CHECK(MPI_Win_fence(0, w) == MPI_ERR_WIN && MPI_Win_fence(0, MPI_WIN_NULL) == MPI_ERR_WIN);
 	CHECK(MPI_Win_allocate_shared(-1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &w) == MPI_ERR_SIZE);
 	CHECK(MPI_Win_allocate_shared(1, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &w) == MPI_ERR_DISP);
@@ -266,6 +267,7 @@ static void handlers(void)
 	CHECK(MPI_Win_allocate_shared((MPI_Aint)1 << 60, 1, MPI_INFO_NULL, MPI_COMM_SELF, &p, &w) == MPI_ERR_NO_MEM);
 	CHECK(MPI_Win_allocate((MPI_Aint)1 << 50, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p, &w) != MPI_SUCCESS);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
 	CHECK(mapped() == 0 && opened() == 0);
 }
 
