@@ -17,8 +17,8 @@ func TestWindow(t *testing.T) {
 	job(t, 2, program).fine(t)
 }
 
-// A program that asks which ranks share memory runs unchanged with replicas, where none do. One that
-// doesn't ask is told.
+// A program that asks which ranks share memory runs unchanged with replicas, where none do. One
+// that doesn't ask is told.
 func TestWindowReplicas(t *testing.T) {
 	program := compile(t, "window")
 	o := job(t, 4, program, "split")
