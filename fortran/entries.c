@@ -1305,15 +1305,6 @@ ENTRY(void, mpi_info_free_, (MPI_Fint *info, MPI_Fint *ierror))
 	*info = NUMBER(c_info);
 }
 
-ENTRY(void, mpi_info_get_, (MPI_Fint *info, char *key, MPI_Fint *valuelen, char *value, MPI_Fint *flag, MPI_Fint *ierror, size_t l_key, size_t l_value))
-{
-	char *c_key = banyan_string(key, l_key);
-	char c_value[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-	*ierror = PMPI_Info_get(HANDLE(MPI_Info, *info), c_key, *valuelen, c_value, (int *)flag);
-	free(c_key);
-	banyan_blank(value, l_value, c_value);
-}
-
 ENTRY(void, mpi_info_get_nkeys_, (MPI_Fint *info, MPI_Fint *nkeys, MPI_Fint *ierror))
 {
 	*ierror = PMPI_Info_get_nkeys(HANDLE(MPI_Info, *info), (int *)nkeys);
@@ -1324,15 +1315,6 @@ ENTRY(void, mpi_info_get_nthkey_, (MPI_Fint *info, MPI_Fint *n, char *key, MPI_F
 	char c_key[MPI_MAX_LIBRARY_VERSION_STRING] = "";
 	*ierror = PMPI_Info_get_nthkey(HANDLE(MPI_Info, *info), *n, c_key);
 	banyan_blank(key, l_key, c_key);
-}
-
-ENTRY(void, mpi_info_get_string_, (MPI_Fint *info, char *key, MPI_Fint *buflen, char *value, MPI_Fint *flag, MPI_Fint *ierror, size_t l_key, size_t l_value))
-{
-	char *c_key = banyan_string(key, l_key);
-	char c_value[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-	*ierror = PMPI_Info_get_string(HANDLE(MPI_Info, *info), c_key, (int *)buflen, c_value, (int *)flag);
-	free(c_key);
-	banyan_blank(value, l_value, c_value);
 }
 
 ENTRY(void, mpi_info_get_valuelen_, (MPI_Fint *info, char *key, MPI_Fint *valuelen, MPI_Fint *flag, MPI_Fint *ierror, size_t l_key))

@@ -4,7 +4,7 @@
 program families
    use mpi
    implicit none
-   integer :: rank, size, ierr, failures, total, told
+   integer :: rank, size, ierr, failures, total, told, asked, freed
 
    failures = 0
    call MPI_Init(ierr)
@@ -19,6 +19,7 @@ program families
    call attributes
    call topologies
    call windows
+   call generalised
    call errors
    call MPI_Allreduce(failures, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
    if (rank == 0) print '(a,i0,a)', 'families: ', total, ' failures'
@@ -202,12 +203,49 @@ contains
       call check(flag .and. value == 'red', 'info')
       call MPI_Info_get(info, 'taste', 20, value, flag, ierr)
       call check(.not. flag, 'info of nothing')
+      value = 'untouched'
+      call MPI_Info_get(info, 'taste', 20, value, flag, ierr)
+      call check(.not. flag .and. value == 'untouched', 'info_get of an unknown key')
+      length = 20
+      call MPI_Info_get_string(info, 'colour', length, value, flag, ierr)
+      call check(flag .and. value == 'red' .and. length == 3, 'info_get_string')
+      length = 2
+      call MPI_Info_get_string(info, 'colour', length, value, flag, ierr)
+      call check(flag .and. value == 're' .and. length == 3, 'info_get_string with little room')
+      length = 0
+      value = 'untouched'
+      call MPI_Info_get_string(info, 'colour', length, value, flag, ierr)
+      call check(flag .and. value == 'untouched' .and. length == 3, 'info_get_string without room')
+      call MPI_Info_free(info, ierr)
+      call MPI_Info_create_env(info, ierr)
+      call MPI_Info_get(info, 'command', 20, value, flag, ierr)
+      call check(flag, 'info_create_env')
       call MPI_Info_free(info, ierr)
       call MPI_Get_version(major, minor, ierr)
       call check(major == MPI_VERSION .and. minor == MPI_SUBVERSION, 'get_version')
    end subroutine
 
    subroutine attributes
+      use iso_c_binding
+      interface
+         integer(c_int) function c_get(comm, key, value, flag) bind(C, name='MPI_Comm_get_attr')
+            use iso_c_binding
+            integer(c_intptr_t), value :: comm
+            integer(c_int), value :: key
+            type(c_ptr) :: value
+            integer(c_int) :: flag
+         end function
+         integer(c_int) function c_set(comm, key, value) bind(C, name='MPI_Comm_set_attr')
+            use iso_c_binding
+            integer(c_intptr_t), value :: comm
+            integer(c_int), value :: key
+            type(c_ptr), value :: value
+         end function
+      end interface
+      integer, target :: target
+      integer(c_intptr_t), pointer :: cell
+      type(c_ptr) :: at
+      integer(c_int) :: found
       integer :: key, dup, other
       integer(MPI_ADDRESS_KIND) :: value, extra
       logical :: flag
@@ -224,7 +262,15 @@ contains
       value = 0
       call MPI_Comm_get_attr(dup, key, value, flag, ierr)
       call check(flag .and. value == 45, 'an attribute that is copied')
+      ierr = c_get(int(dup, c_intptr_t), int(key, c_int), at, found)
+      call check(found == 1, 'an attribute in C')
+      call c_f_pointer(at, cell)
+      call check(cell == 45, 'for C, an attribute that Fortran has set is a pointer to it')
       call MPI_Comm_free(dup, ierr)
+      ierr = c_set(int(MPI_COMM_SELF, c_intptr_t), int(key, c_int), c_loc(target))
+      call MPI_Comm_get_attr(MPI_COMM_SELF, key, value, flag, ierr)
+      call check(flag .and. value == transfer(c_loc(target), value), 'an attribute that C has set is its pointer')
+      call MPI_Comm_delete_attr(MPI_COMM_SELF, key, ierr)
       call MPI_Comm_free_keyval(key, ierr)
       call MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, other, extra, ierr)
       call MPI_Comm_set_attr(MPI_COMM_SELF, other, value, ierr)
@@ -323,6 +369,42 @@ contains
    subroutine on_window_error(win, code)
       integer :: win, code
       if (code == MPI_ERR_RMA_SYNC) told = win
+   end subroutine
+
+   subroutine generalised
+      integer :: request, status(MPI_STATUS_SIZE)
+      integer(MPI_ADDRESS_KIND) :: extra
+      extra = 77
+      asked = 0
+      freed = 0
+      call MPI_Grequest_start(on_query, on_free, on_cancel, extra, request, ierr)
+      call check(request /= MPI_REQUEST_NULL, 'grequest_start')
+      call MPI_Grequest_complete(request, ierr)
+      call MPI_Wait(request, status, ierr)
+      call check(asked == 77 .and. freed == 77 .and. status(MPI_TAG) == 12, 'a generalised request')
+   end subroutine
+
+   subroutine on_query(extra, status, error)
+      integer(MPI_ADDRESS_KIND) :: extra
+      integer :: status(MPI_STATUS_SIZE), error
+      asked = int(extra)
+      status(MPI_TAG) = 12
+      call MPI_Status_set_elements(status, MPI_INTEGER, 0, error)
+      call MPI_Status_set_cancelled(status, .false., error)
+   end subroutine
+
+   subroutine on_free(extra, error)
+      integer(MPI_ADDRESS_KIND) :: extra
+      integer :: error
+      freed = int(extra)
+      error = MPI_SUCCESS
+   end subroutine
+
+   subroutine on_cancel(extra, complete, error)
+      integer(MPI_ADDRESS_KIND) :: extra
+      logical :: complete
+      integer :: error
+      error = MPI_SUCCESS
    end subroutine
 
    subroutine errors

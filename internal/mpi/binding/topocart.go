@@ -71,6 +71,7 @@ func (p *Process) CartCreate(commOld Comm, ndims int32, dims, periods *int32, re
 	if c == nil {
 		return p.noComm(function, commOld)
 	}
+	*commCart = CommNull
 	g, code := p.readGrid(function, c, ndims, dims, periods)
 	if code != Success {
 		return code
