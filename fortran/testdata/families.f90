@@ -206,16 +206,16 @@ contains
       value = 'untouched'
       call MPI_Info_get(info, 'taste', 20, value, flag, ierr)
       call check(.not. flag .and. value == 'untouched', 'info_get of an unknown key')
-      length = 20
-      call MPI_Info_get_string(info, 'colour', length, value, flag, ierr)
-      call check(flag .and. value == 'red' .and. length == 3, 'info_get_string')
-      length = 2
-      call MPI_Info_get_string(info, 'colour', length, value, flag, ierr)
-      call check(flag .and. value == 're' .and. length == 3, 'info_get_string with little room')
-      length = 0
+      n = 20
+      call MPI_Info_get_string(info, 'colour', n, value, flag, ierr)
+      call check(flag .and. value == 'red' .and. n == 3, 'info_get_string')
+      n = 2
+      call MPI_Info_get_string(info, 'colour', n, value, flag, ierr)
+      call check(flag .and. value == 're' .and. n == 3, 'info_get_string with little room')
+      n = 0
       value = 'untouched'
-      call MPI_Info_get_string(info, 'colour', length, value, flag, ierr)
-      call check(flag .and. value == 'untouched' .and. length == 3, 'info_get_string without room')
+      call MPI_Info_get_string(info, 'colour', n, value, flag, ierr)
+      call check(flag .and. value == 'untouched' .and. n == 3, 'info_get_string without room')
       call MPI_Info_free(info, ierr)
       call MPI_Info_create_env(info, ierr)
       call MPI_Info_get(info, 'command', 20, value, flag, ierr)
