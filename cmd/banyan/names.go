@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -17,7 +18,10 @@ import (
 // directory mpiexec by the latter names, which calls this one for what it can't do.
 
 // isLauncher says whether a name is one of banyan run.
-func isLauncher(name string) bool { return name == "mpiexec" || name == "mpirun" }
+func isLauncher(name string) bool {
+	name = strings.TrimSuffix(name, ".banyan")
+	return name == "mpiexec" || name == "mpirun"
+}
 
 // launcherArgs are the arguments of banyan for those of mpiexec.
 func launcherArgs(args []string) []string {

@@ -4,10 +4,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"banyan/cmd/banyan/internal/bench"
+	"banyan/cmd/banyan/internal/demo"
 	"banyan/cmd/banyan/internal/job"
 	"banyan/cmd/banyan/internal/plan"
 	"banyan/cmd/banyan/internal/reproduce"
 	"banyan/cmd/banyan/internal/sim"
+	"banyan/cmd/banyan/internal/texts"
 	"banyan/cmd/banyan/internal/trace"
 	"banyan/cmd/banyan/internal/watch"
 )
@@ -23,6 +25,6 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(job.RunCommand(watch.Begin), job.JobsCommand(), job.AttachCommand(), job.HostsCommand(), job.TopCommand(), job.LaunchCommand(watch.Begin), job.LeadCommand(watch.Begin), job.AgentCommand(watch.NewPage), job.StartAgentCommand(watch.NewPage), job.CheckCommand(), job.DoctorCommand(), sim.Command(), plan.Command(), trace.Command(), bench.Command(), reproduce.Command())
+	root.AddCommand(job.RunCommand(watch.Begin), job.JobsCommand(), job.AttachCommand(), job.HostsCommand(), job.TopCommand(), job.LaunchCommand(watch.Begin), job.LeadCommand(watch.Begin), job.AgentCommand(watch.NewPage), job.StartAgentCommand(watch.NewPage), job.CheckCommand(), job.DoctorCommand(), demo.Command(), sim.Command(), plan.Command(), trace.Command(), bench.Command(), reproduce.Command(), texts.Command(thisBuild().name()))
 	return root
 }

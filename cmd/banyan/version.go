@@ -13,6 +13,10 @@ type build struct {
 	golang  string // version and platform
 }
 
+// release and revision are the version and the commit of a build without git, which scripts/dist.sh
+// makes, for the linker to set.
+var release, revision string
+
 // thisBuild reads what the Go command has recorded in this program. It records the commit when the
 // command is built in a checkout with git, but not in tests.
 func thisBuild() build {
@@ -20,7 +24,11 @@ func thisBuild() build {
 	if !ok {
 		info = &debug.BuildInfo{GoVersion: runtime.Version()}
 	}
-	return buildOf(info)
+	b := buildOf(info)
+	if release != "" {
+		b.version, b.commit = release, revision
+	}
+	return b
 }
 
 func buildOf(info *debug.BuildInfo) build {

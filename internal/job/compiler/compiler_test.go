@@ -81,7 +81,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestNamed(t *testing.T) {
-	for name, want := range map[string]Language{"mpicc": C, "mpic++": CXX, "mpif90": Fortran} {
+	for name, want := range map[string]Language{"mpicc": C, "mpic++": CXX, "mpif90": Fortran, "mpicc.banyan": C} {
 		if l, ok := Named(name); !ok || l != want {
 			t.Error(name, l, ok)
 		}
