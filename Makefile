@@ -32,10 +32,13 @@ elsewhere := -e banyan/internal/testing/house -e banyan/capi $(addprefix -e bany
 checking = $(shell go env GOFLAGS) -buildmode=pie '-toolexec=env GOGC=400' -gcflags=all=-dwarf=false -ldflags=-w
 quick test unit lint test-cluster: export GOFLAGS = $(checking)
 
-PREFIX ?= /usr/local
+prefix ?= /usr/local
+PREFIX ?= $(prefix)
 fuzztime ?= 10s
 soaktime ?= 10m
 clusterflags ?=
+distflags ?=
+arches ?= amd64 arm64
 swarms ?= 100000
 sequences ?= 1000
 schedules ?= 2000
@@ -45,7 +48,7 @@ kills ?= 20
 lanes ?= 100000
 since ?= HEAD
 
-.PHONY: help tools build install profile generate quick test test-cluster test-browser manifests unit lint demo bench bench-mpi bench-replication soak fuzz cover clean
+.PHONY: help tools build install uninstall dist test-dist profile generate quick test test-cluster test-browser manifests unit lint demo bench bench-mpi bench-replication soak fuzz cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,9 +59,24 @@ tools:
 build: tools ## the command, mpicc, mpiexec, the library for C and Fortran, the examples, into bin/
 	go build -o bin/ ./examples/...
 	scripts/library.sh
+	rm -rf bin/share && scripts/share.sh bin/banyan bin/share
 
-install: build ## banyan, mpicc …, libraries and headers, into PREFIX (default /usr/local)
-	scripts/library.sh $(PREFIX)
+# Whoever installs, root say, may have no Go, or no right to the checkout: then what make build has made is
+# installed as it is.
+install: ## banyan, mpicc …, libraries, headers, manual pages, into DESTDIR and PREFIX (default /usr/local)
+	@if [ -x bin/banyan ] && [ -d bin/share ] && { ! command -v go >/dev/null || [ ! -O bin ]; }; then \
+		echo "installing what make build has made"; else $(MAKE) --no-print-directory build; fi
+	scripts/install.sh install $(PREFIX)
+
+uninstall: ## remove what make install has put there
+	scripts/install.sh uninstall $(PREFIX)
+
+dist: tools ## tarballs and packages for Debian, into bin/dist: the same bytes wherever they are built (arches='amd64 arm64')
+	scripts/dist.sh $(arches)
+
+test-dist: dist ## minutes: the same bytes from a second build elsewhere; as root: install the package on a bare Debian, and try it there
+	command -v mmdebstrap >/dev/null || apt-get install -y --no-install-recommends mmdebstrap
+	go test -vet=off -count=1 -timeout 30m -v ./internal/testing/installed -installed $(distflags)
 
 generate: tools ## write what is made of abi/mpi-abi.json
 	go generate ./abi ./capi ./fortran/...
@@ -95,7 +113,7 @@ lint: tools ## vet and staticcheck in one (internal/testing/lint), and the house
 	go test -vet=off ./internal/testing/house
 
 demo: build ## the main job: kill processes of a program, get the same answer
-	scripts/demo.sh
+	bin/banyan demo
 
 bench: build ## latency, bandwidth, allocations of messages; the simulator's speed
 	bin/banyan bench messages

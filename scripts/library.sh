@@ -8,7 +8,9 @@
 # DESTDIR is put before PREFIX, for packagers. Without gfortran there is no module
 # mpi or mpi_ext and no mpifort to use it; include 'mpif.h' needs neither here. PROFILE=off builds the library
 # without its profile, for tests: they share then what Go has compiled. KEPT=DIR keeps what is
-# linked in DIR, and links what is up to date there no second time.
+# linked in DIR, and links what is up to date there no second time. BUILT=DIR builds nothing, but
+# takes what this script has put into DIR. LDFLAGS are the Go linker's. For another processor set
+# GOARCH, CC and CGO_ENABLED=1; the modules of Fortran are those of this machine's compiler.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,13 +23,18 @@ else
 fi
 mkdir -p "$bin" "$lib" "$include"
 
-if [ -n "${KEPT:-}" ]; then
-	build=$KEPT
+cc=${CC:-gcc}
+modules=
+if [ -n "${BUILT:-}" ]; then
+	build=$BUILT modules=$BUILT/include
+elif [ -n "${KEPT:-}" ]; then
+	build=$KEPT modules=$KEPT
 	mkdir -p "$build"
 	exec 9>"$build/lock"
 	flock 9
 else
 	build=$(mktemp -d)
+	modules=$build
 	trap 'rm -rf "$build"' EXIT
 fi
 
@@ -37,33 +44,40 @@ put() { # file directory
 	mv -f "$2/.new-$(basename "$1")" "$2/$(basename "$1")"
 }
 
-go build -o "$build/" ./cmd/banyan ./cmd/banyan/mpiexec
+compile() { # into $build
+	go build -ldflags "${LDFLAGS:-}" -o "$build/" ./cmd/banyan ./cmd/banyan/mpiexec
+	# Each process writes 27,000 addresses into the library's tables when it loads it. Packed, the list of
+	# them takes 20 KiB in place of 640. The C library must know this form: glibc does since 2.36.
+	local packed= glibc
+	glibc=$(getconf GNU_LIBC_VERSION 2>/dev/null || true)
+	if [ -n "$glibc" ] && printf '%s\n' 'glibc 2.36' "$glibc" | sort -CV && [ "$(go env GOARCH)" = "$(go env GOHOSTARCH)" ] &&
+		ld --help | grep -q pack-relative-relocs; then
+		packed=,-z,pack-relative-relocs
+	fi
+	# The profile isn't called default.pgo. By that name go build, go test and go vet ./... would take it
+	# too, and compile the runtime twice.
+	go build -pgo "${PROFILE:-capi/library.pgo}" -buildmode=c-shared -ldflags "${LDFLAGS:-} -extldflags=-Wl,-soname,libmpi_abi.so.1$packed" \
+		-o "$build/libmpi_abi.so.1" ./capi
+	ln -sf libmpi_abi.so.1 "$build/libmpi_abi.so"
+	"$cc" -std=gnu11 -O2 -fPIC -shared -Iabi -Wl,-soname,libmpi_abi_fortran.so.1 -o "$build/libmpi_abi_fortran.so.1" \
+		fortran/*.c -L"$build" -lmpi_abi -Wl,-rpath,'$ORIGIN'
+	if command -v gfortran >/dev/null; then
+		gfortran -fsyntax-only -Ifortran -J"$build" fortran/mpi.f90
+		gfortran -fsyntax-only -Ifortran -J"$build" fortran/mpi_ext.f90
+	fi
+}
+[ -n "${BUILT:-}" ] || compile
+
 put "$build/banyan" "$bin"
 put "$build/mpiexec" "$bin"
 ln -sf mpiexec "$bin/mpirun"
-# Each process writes 27,000 addresses into the library's tables when it loads it. Packed, the list of
-# them takes 20 KiB in place of 640. The C library must know this form: glibc does since 2.36.
-packed=
-glibc=$(getconf GNU_LIBC_VERSION 2>/dev/null || true)
-if [ -n "$glibc" ] && printf '%s\n' 'glibc 2.36' "$glibc" | sort -CV && ld --help | grep -q pack-relative-relocs; then
-	packed=,-z,pack-relative-relocs
-fi
-# The profile isn't called default.pgo. By that name go build, go test and go vet ./... would take it
-# too, and compile the runtime twice.
-go build -pgo "${PROFILE:-capi/library.pgo}" -buildmode=c-shared -ldflags "-extldflags=-Wl,-soname,libmpi_abi.so.1$packed" \
-	-o "$build/libmpi_abi.so.1" ./capi
 put "$build/libmpi_abi.so.1" "$lib"
 ln -sf libmpi_abi.so.1 "$lib/libmpi_abi.so"
-install -m 644 abi/*.h fortran/mpif.h fortran/mpif-ext.h fortran/mpi-ext.c "$include"
-
-gcc -std=gnu11 -O2 -fPIC -shared -Iabi -Wl,-soname,libmpi_abi_fortran.so.1 -o "$build/libmpi_abi_fortran.so.1" \
-	fortran/*.c -L"$lib" -lmpi_abi -Wl,-rpath,'$ORIGIN'
 put "$build/libmpi_abi_fortran.so.1" "$lib"
 ln -sf libmpi_abi_fortran.so.1 "$lib/libmpi_abi_fortran.so"
-if command -v gfortran >/dev/null; then
-	gfortran -fsyntax-only -Ifortran -J"$build" fortran/mpi.f90
-	gfortran -fsyntax-only -Ifortran -J"$build" fortran/mpi_ext.f90
-	install -m 644 "$build/mpi.mod" "$build/mpi_ext.mod" "$include"
+install -m 644 abi/*.h fortran/mpif.h fortran/mpif-ext.h fortran/mpi-ext.c "$include"
+if [ -f "$modules/mpi.mod" ]; then
+	install -m 644 "$modules/mpi.mod" "$modules/mpi_ext.mod" "$include"
 fi
 
 for name in mpicc mpicxx mpic++ mpifort mpif77 mpif90; do
@@ -72,11 +86,12 @@ done
 
 if [ -n "$prefix" ]; then
 	mkdir -p "$lib/pkgconfig"
+	read -r version _ < <(scripts/version.sh)
 	cat >"$lib/pkgconfig/banyan.pc" <<-END
 		prefix=$prefix
 		Name: Banyan
 		Description: MPI programs that outlive the death of processes
-		Version: 0
+		Version: $version
 		Cflags: -I\${prefix}/include
 		Libs: -L\${prefix}/lib -Wl,-rpath,\${prefix}/lib -lmpi_abi
 	END
