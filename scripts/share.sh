@@ -12,7 +12,7 @@ read -r version _ < <(scripts/version.sh)
 mkdir -p "$share"
 
 "$banyan" texts "$share"
-install -m 644 -t "$share/man/man1" deploy/package/mpicc.1
+install -D -m 644 -t "$share/man/man1" deploy/package/mpicc.1
 for name in mpicxx mpic++ mpifort mpif77 mpif90; do
 	echo .so man1/mpicc.1 >"$share/man/man1/$name.1"
 done
@@ -21,10 +21,11 @@ mkdir -p "$share/modulefiles/banyan"
 sed "s/@VERSION@/$version/" deploy/package/modulefile >"$share/modulefiles/banyan/$version"
 
 doc=$share/doc/banyan
-mkdir -p "$doc/guide" "$doc/examples" "$doc/container"
+mkdir -p "$doc/docs/guide" "$doc/examples" "$doc/container"
 install -m 644 -t "$doc" README.md CHANGELOG.md LICENSE
-install -m 644 -t "$doc/guide" docs/guide/*.md
-install -m 644 -t "$doc/examples" examples/heat/heat.c examples/ring/*.go deploy/package/sum.f90 deploy/package/sum.py
+install -m 644 -t "$doc/docs/guide" docs/guide/*.md
+install -m 644 -t "$doc/examples" examples/heat/heat.c deploy/package/sum.f90 deploy/package/sum.py
+install -m 644 examples/ring/main.go "$doc/examples/ring.go"
 install -m 644 -t "$doc/container" deploy/package/Containerfile
 
 # The packages that programs in Go need of this module, without tests, simulators and their

@@ -37,7 +37,10 @@ func Command(version string) *cobra.Command {
 		Hidden:  true, // scripts/share.sh calls it
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.Failed(write(cmd.Root(), version, args[0]))
+			if err := write(cmd.Root(), version, args[0]); err != nil {
+				return cli.Failed(err)
+			}
+			return nil
 		},
 	}
 }
