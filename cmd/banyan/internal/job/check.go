@@ -79,6 +79,7 @@ func CheckCommand() *cobra.Command {
 		Example: checkExample,
 		// Flags are read by parse, as those of banyan run.
 		DisableFlagParsing: true,
+		ValidArgsFunction:  completeFlags,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch err := f.parse(cmd, args); {
 			case errors.Is(err, pflag.ErrHelp):

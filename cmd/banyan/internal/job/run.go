@@ -177,6 +177,7 @@ func (f *runFlags) command() *cobra.Command {
 		Example: runExample,
 		// Flags are read by parse, which knows other spellings.
 		DisableFlagParsing: true,
+		ValidArgsFunction:  completeFlags,
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch err := f.parse(cmd, args); {
