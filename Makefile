@@ -61,8 +61,7 @@ build: tools ## the command, mpicc, mpiexec, the library for C and Fortran, the 
 	scripts/library.sh
 	rm -rf bin/share && scripts/share.sh bin/banyan bin/share
 
-# Whoever installs, root say, may have no Go, or no right to the checkout: then what make build has made is
-# installed as it is.
+# Root may have no Go, or no right to the checkout: then what make build has made is installed as it is.
 install: ## banyan, mpicc …, libraries, headers, manual pages, into DESTDIR and PREFIX (default /usr/local)
 	@if [ -x bin/banyan ] && [ -d bin/share ] && { ! command -v go >/dev/null || [ ! -O bin ]; }; then \
 		echo "installing what make build has made"; else $(MAKE) --no-print-directory build; fi

@@ -25,7 +25,6 @@ mkdir -p "$doc/docs/guide" "$doc/examples" "$doc/container"
 install -m 644 -t "$doc" README.md CHANGELOG.md LICENSE
 install -m 644 -t "$doc/docs/guide" docs/guide/*.md
 install -m 644 -t "$doc/examples" examples/heat/heat.c deploy/package/sum.f90 deploy/package/sum.py
-install -m 644 examples/ring/main.go "$doc/examples/ring.go"
 install -m 644 -t "$doc/container" deploy/package/Containerfile
 
 # The packages that programs in Go need of this module, without tests, simulators and their
@@ -39,6 +38,7 @@ for package in $(go list -deps -f '{{with .Module}}{{if .Main}}{{$.ImportPath}}{
 	find "$dir" -maxdepth 1 -type f ! -name '*_test.go' -exec install -m 644 -t "$go/$dir" {} +
 done
 install -m 644 -t "$go" LICENSE
+install -m 644 -D examples/ring/main.go "$go/examples/ring/main.go"
 {
 	printf 'module %s\n\ngo %s\n\nrequire (\n' "$module" "$(go list -m -f '{{.GoVersion}}')"
 	go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}' ./mpi ./group | sort -u | sed 's/^/\t/'

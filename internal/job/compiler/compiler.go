@@ -37,8 +37,8 @@ var wrappers = map[string]Language{
 	"mpifort": Fortran, "mpif77": Fortran, "mpif90": Fortran,
 }
 
-// Named is the language of the wrapper of this name, if there is one. In Debian's packages names end
-// in that of the library, as mpicc.banyan does.
+// Named is the language of the wrapper of this name, if there is one. In Debian's packages names
+// end in that of the library, as mpicc.banyan does.
 func Named(name string) (Language, bool) {
 	l, ok := wrappers[strings.TrimSuffix(name, ".banyan")]
 	return l, ok

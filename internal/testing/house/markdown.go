@@ -23,13 +23,13 @@ type Code struct {
 	Language string // of a block
 }
 
-// Documents reads every Markdown file below root, except in hidden directories and testdata.
+// Documents reads every Markdown file below root, except in hidden directories, testdata and bin.
 func Documents(root fs.FS) (all []Document, err error) {
 	err = fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && name != "." && (entry.Name() == "testdata" || entry.Name()[0] == '.'):
+		case entry.IsDir() && name != "." && (name == "bin" || entry.Name() == "testdata" || entry.Name()[0] == '.'):
 			return fs.SkipDir
 		case entry.IsDir() || path.Ext(name) != ".md":
 			return nil

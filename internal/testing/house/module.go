@@ -68,8 +68,8 @@ func (m *module) report(at token.Pos, rule, format string, args ...any) {
 	m.problems = append(m.problems, Problem{m.files.Position(at), rule, fmt.Sprintf(format, args...)})
 }
 
-// load parses every Go file below root, except in hidden directories and in
-// those named testdata.
+// load parses every Go file below root, except in hidden directories, in those named testdata, and
+// in bin, where make build puts a copy of some.
 func load(root fs.FS) (*module, error) {
 	m := &module{root: root, files: token.NewFileSet()}
 	m.types = newChecker(m)
@@ -78,7 +78,7 @@ func load(root fs.FS) (*module, error) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && name != "." && (entry.Name() == "testdata" || entry.Name()[0] == '.'):
+		case entry.IsDir() && name != "." && (name == "bin" || entry.Name() == "testdata" || entry.Name()[0] == '.'):
 			return fs.SkipDir
 		case entry.IsDir() || path.Ext(name) != ".go":
 			return nil

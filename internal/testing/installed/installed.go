@@ -5,13 +5,14 @@
 // # What is left behind
 //
 // Nothing, also after a crash. The bare Debian is on a file system in memory that is mounted in a
-// namespace of its own. When the first process there dies, all do, and the kernel removes what they
-// had mounted.
+// namespace of its own. When the first process there dies, all do, and the kernel removes what
+// they had mounted.
 //
 // # Limits
 //
-// The tests need root, a mirror of Debian, some minutes, and a gigabyte of memory. So make test-dist
-// runs them, and make test doesn't. Packages for another processor are looked at, and not run.
+// The tests need root, a mirror of Debian, some minutes, and a gigabyte of memory. So make
+// test-dist runs them, and make test doesn't. Packages for another processor are looked at, and not
+// run.
 package installed
 
 import (
@@ -26,9 +27,9 @@ import (
 // namespace it stays as it is.
 const room = "/mnt"
 
-// Bare returns the command that runs a script of bash, with its arguments, in namespaces of its own,
-// with an empty file system on room. All that the script starts dies with the command, and the
-// command dies with the thread that starts it: lock that to its goroutine.
+// Bare returns the command that runs a script of bash, with its arguments, in namespaces of its
+// own, with an empty file system on room. All that the script starts dies with the command, and
+// the command dies with the thread that starts it: lock that to its goroutine.
 func Bare(ctx context.Context, script string, args ...string) *exec.Cmd {
 	begin := "mount -t tmpfs -o mode=755,size=3g banyan-installed " + room + "\n"
 	cmd := exec.CommandContext(ctx, "unshare", append([]string{"--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
@@ -39,7 +40,8 @@ func Bare(ctx context.Context, script string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// environment is one without what would lead programs to the source tree, or speak another language.
+// environment is one without what would lead programs to the source tree, or have them speak
+// another language.
 func environment(all []string) (some []string) {
 	for _, entry := range all {
 		name, _, _ := strings.Cut(entry, "=")

@@ -54,7 +54,7 @@ user "mpiexec -n 4 python3 $examples/sum.py | sums
 [ \"\$(python3 $examples/sum.py)\" = 'rank 0: the sum of all ranks is 0' ]"
 ok python
 
-user "cp $examples/ring.go main.go
+user "cp $home/share/banyan/go/examples/ring/main.go .
 export PATH=\$PATH:/usr/local/go/bin GOTOOLCHAIN=local GOPROXY=file:///proxy GOSUMDB=off GOFLAGS=-buildvcs=false CGO_ENABLED=0
 go mod init first
 go mod edit -require banyan@v0.0.0 -replace banyan=$home/share/banyan/go

@@ -127,8 +127,8 @@ func fallback(f *pflag.Flag) string {
 	return " (default " + f.DefValue + ")"
 }
 
-// prose writes the paragraphs of a help text, or other if there is none. Lines that begin with white
-// space stay lines of their own.
+// prose writes the paragraphs of a help text, or other if there is none. Lines that begin with
+// white space stay lines of their own.
 func prose(b *bytes.Buffer, text, other string) {
 	if text == "" {
 		text = other
