@@ -106,11 +106,11 @@ func (o *Order) stage(ctx context.Context, number int, key secure.Key, claim fun
 	if s.directory, err = stage.MakeDirectory(); err != nil {
 		return nil, err
 	}
-	defer func() {
+	defer func(made *staged) { // s is nil after an error
 		if err != nil {
-			s.close()
+			made.close()
 		}
-	}()
+	}(s)
 	dir := s.directory.Path
 	if claim != nil {
 		claim(dir)

@@ -109,3 +109,22 @@ func TestStage(t *testing.T) {
 		})
 	}
 }
+
+// A file that the console doesn't give is named, and nothing is left.
+func TestStageFails(t *testing.T) {
+	key := secure.NewKey()
+	server, err := stage.Serve(key, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	o := Order{Dir: tmp, Stage: []string{fmt.Sprint("127.0.0.1:", server.Port())}, Files: []File{{Path: "./program", Sum: strings.Repeat("ab", 32), Mode: 0o755}}}
+	if _, err := o.stage(t.Context(), 3, key, nil); err == nil || !strings.Contains(err.Error(), "./program didn't come: ") {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(tmp, "*stage*")); len(left) > 0 {
+		t.Errorf("left: %s", left)
+	}
+}

@@ -104,11 +104,11 @@ func TestFollowRefuses(t *testing.T) {
 	}
 	build := secure.Build()
 	for want, o := range map[string]Order{
-		"is another build of banyan":    {Build: "other", Dir: dir},
-		"which isn't one of the hosts":  {Build: build, Dir: dir, Agents: []Agent{{1, "no.such"}, {2, "host.here"}}},
-		"programs can't start in /none": {Build: build, Dir: "/none"},
-		"there is no ./none":            {Build: build, Dir: dir, Files: []File{{Path: "./none", Sum: "ab"}}},
-		"isn't the file":                {Build: build, Dir: dir, Files: []File{{Path: "./program", Sum: "ab"}}},
+		"is another build of banyan":          {Build: "other", Dir: dir},
+		"which isn't one of the hosts":        {Build: build, Dir: dir, Agents: []Agent{{1, "no.such"}, {2, "host.here"}}},
+		"programs can't start in /none":       {Build: build, Dir: "/none"},
+		"there is no ./none":                  {Build: build, Dir: dir, Files: []File{{Path: "./none", Sum: "ab"}}},
+		"isn't the file that the console has": {Build: build, Dir: dir, Files: []File{{Path: "./program", Sum: "ab"}}},
 	} {
 		t.Run(want, func(t *testing.T) {
 			if o.Agents == nil {
