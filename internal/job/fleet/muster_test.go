@@ -17,6 +17,11 @@ type fake struct{ agent.Agent }
 // gather lets hosts come up or not, in an order: "a" comes up, "-a" doesn't, "~a" is lost and may
 // come again, "?a" is in trouble and is tried again.
 func gather(t *testing.T, list string, spares, least int, order ...string) (up string, notes []string, err error) {
+	return gatherWithin(t, time.Minute, list, spares, least, order...)
+}
+
+// gatherWithin is gather for so long at most.
+func gatherWithin(t *testing.T, limit time.Duration, list string, spares, least int, order ...string) (up string, notes []string, err error) {
 	l, err := hosts.ParseList(list)
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +31,7 @@ func gather(t *testing.T, list string, spares, least int, order ...string) (up s
 	for i := range l {
 		m.all = append(m.all, &candidate{Host: l[i], place: i, spare: m.Job.Hosts[i].Spare})
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	go func() {
 		for _, name := range order {
@@ -91,5 +96,14 @@ func TestMuster(t *testing.T) {
 				t.Errorf("%s, %q, %v", up, notes, err)
 			}
 		})
+	}
+}
+
+// A host of which nothing is heard is named when the time is over.
+func TestMusterInTime(t *testing.T) {
+	t.Parallel()
+	up, _, err := gatherWithin(t, 100*time.Millisecond, "a,b", 0, 0, "a")
+	if up != "a" || err == nil || !strings.Contains(err.Error(), "b: it hasn't come up in time") {
+		t.Errorf("%s, %v", up, err)
 	}
 }
