@@ -3,6 +3,7 @@ package binding
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // keyval is a key of attributes, for one kind of objects.
@@ -11,6 +12,8 @@ type keyval struct {
 	kind      int
 	copy, del uintptr // functions of the program, or the constants below
 	extra     uintptr // passed to them
+
+	deleting atomic.Int32 // calls of its delete function under way
 }
 
 // The addresses of the standard's own copy and delete functions.
@@ -22,9 +25,13 @@ const (
 
 // keyvals are the keys in use, by number. A freed key stays alive in the objects that have such
 // an attribute.
+//
+// A delete function may free its own key, which the program then frees, too: such a key may be freed
+// again.
 type keyvals struct {
 	mu     sync.Mutex
 	keys   map[int32]*keyval
+	again  map[int32]*keyval // freed by their delete functions
 	number int32
 }
 
@@ -38,7 +45,7 @@ func (k *keyvals) create(kind int, copy, del, extra uintptr) int32 {
 		k.keys, k.number = map[int32]*keyval{}, firstKey
 	}
 	k.number++
-	k.keys[k.number] = &keyval{k.number, kind, copy, del, extra}
+	k.keys[k.number] = &keyval{number: k.number, kind: kind, copy: copy, del: del, extra: extra}
 	return k.number
 }
 
@@ -55,8 +62,18 @@ func (k *keyvals) find(kind int, number int32) *keyval {
 func (k *keyvals) free(kind int, number int32) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if key := k.keys[number]; key == nil || key.kind != kind {
+	key := k.keys[number]
+	if key == nil {
+		key = k.again[number]
+	}
+	if key == nil || key.kind != kind {
 		return false
+	}
+	if key.deleting.Load() > 0 {
+		if k.again == nil {
+			k.again = map[int32]*keyval{}
+		}
+		k.again[number] = key
 	}
 	delete(k.keys, number)
 	return true
@@ -132,7 +149,9 @@ func (p *Process) deleteAttribute(a *attributes, object uintptr, number int32) C
 	if !found || e.key.del == deleteOnly {
 		return Success
 	}
+	e.key.deleting.Add(1)
 	code := p.host.DeleteAttribute(e.key.del, object, number, e.value, e.key.extra)
+	e.key.deleting.Add(-1)
 	if code != Success {
 		a.put(e)
 	}

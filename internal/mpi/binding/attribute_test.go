@@ -180,3 +180,37 @@ func TestPredefinedAttributes(t *testing.T) {
 		}
 	})
 }
+
+// A delete function may free its key, and the program frees it after that. Otherwise a key is freed
+// once.
+func TestKeyvalFreedAgain(t *testing.T) {
+	ranks(t, 1, func(t *testing.T, p *Process) {
+		ok(t, "errhandler", p.CommSetErrhandler(CommWorld, ErrorsReturn))
+		var key, plain int32
+		var d Comm
+		deleted := function(deleteFunction(func(_ uintptr, number int32, _, _ uintptr) Code {
+			return p.CommFreeKeyval(&number)
+		}))
+		ok(t, "keyval", p.CommCreateKeyval(copyNothing, deleted, &key, 0))
+		ok(t, "keyval", p.CommCreateKeyval(copyNothing, deleteOnly, &plain, 0))
+		for range 2 {
+			ok(t, "dup", p.CommDup(CommSelf, &d))
+			ok(t, "set", p.CommSetAttr(d, plain, 1))
+			if again := p.keyvals.find(kindComm, key); again != nil {
+				ok(t, "set", p.CommSetAttr(d, key, 1))
+			}
+			ok(t, "free", p.CommFree(&d))
+		}
+		once, twice, other := key, key, key
+		ok(t, "free the key", p.CommFreeKeyval(&once))
+		ok(t, "free the key again", p.CommFreeKeyval(&twice))
+		if code := p.TypeFreeKeyval(&other); code != ErrKeyval {
+			t.Errorf("the key is freed as one of datatypes: %d", code)
+		}
+		once, twice = plain, plain
+		ok(t, "free the key", p.CommFreeKeyval(&once))
+		if code := p.CommFreeKeyval(&twice); code != ErrKeyval {
+			t.Errorf("a key is freed twice: %d", code)
+		}
+	})
+}

@@ -73,6 +73,7 @@ func (p *Process) GraphCreate(commOld Comm, nnodes int32, indx, edges *int32, re
 	if c == nil {
 		return p.noComm(function, commOld)
 	}
+	*commGraph = CommNull
 	t, code := p.readGraph(function, c, nnodes, indx, edges)
 	if code != Success {
 		return code

@@ -209,3 +209,18 @@ func TestDimsCreate(t *testing.T) {
 		}
 	})
 }
+
+// A topology that can't be made leaves MPI_COMM_NULL, not what was there.
+func TestTopologyFails(t *testing.T) {
+	ranks(t, 1, func(t *testing.T, p *Process) {
+		ok(t, "errhandler", p.CommSetErrhandler(CommWorld, ErrorsReturn))
+		made := Comm(12345)
+		if code := p.CartCreate(CommWorld, 1, at([]int32{7}), at([]int32{0}), 0, &made); code == Success || made != CommNull {
+			t.Errorf("a grid of 7: %d, %#x", code, made)
+		}
+		made = 12345
+		if code := p.GraphCreate(CommWorld, 1, at([]int32{-1}), at([]int32{0}), 0, &made); code == Success || made != CommNull {
+			t.Errorf("a graph with a negative index: %d, %#x", code, made)
+		}
+	})
+}
