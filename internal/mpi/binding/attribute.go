@@ -26,8 +26,8 @@ const (
 // keyvals are the keys in use, by number. A freed key stays alive in the objects that have such
 // an attribute.
 //
-// A delete function may free its own key, which the program then frees, too: such a key may be freed
-// again.
+// A delete function may free its own key, which the program then frees, too: such a key may be
+// freed again.
 type keyvals struct {
 	mu     sync.Mutex
 	keys   map[int32]*keyval
