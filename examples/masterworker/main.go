@@ -3,6 +3,7 @@
 //
 //	banyan run -n 4 masterworker
 //	banyan run -n 4 --replicas 2 --order leader masterworker
+//	banyan run -n 4 --replicas 2 --order leader --heal masterworker
 //	banyan check -n 4 masterworker            finds the problem
 //	banyan check -n 4 masterworker -fixed     finds nothing
 //
@@ -12,6 +13,9 @@
 // still received in the order in which they come, and nothing that is sent depends on it.
 // That balances the work badly where tasks take different times; docs/guide/check.md has other
 // ways.
+//
+// Both kinds of ranks say what their state is, and where it is complete: before each message that
+// they wait for. So dead replicas can be replaced.
 package main
 
 import (
@@ -61,7 +65,14 @@ func master(world *mpi.Comm, tasks int, fixed bool) (float64, error) {
 		}
 	}
 	results := make([]float64, tasks)
-	for range tasks {
+	done := 0
+	mpi.RegisterSlice(world, "results", results)
+	mpi.Register(world, "done", &done)
+	mpi.Register(world, "next", &next)
+	for ; done < tasks; done++ {
+		if _, err := world.Safepoint(); err != nil {
+			return 0, err
+		}
 		answer := make([]float64, 2) // the task, its result
 		s, err := mpi.Recv(world, answer, mpi.AnySource, tagResult)
 		if err != nil {
@@ -94,7 +105,12 @@ func master(world *mpi.Comm, tasks int, fixed bool) (float64, error) {
 
 // work does tasks until there are none.
 func work(world *mpi.Comm) error {
-	for {
+	done := 0
+	mpi.Register(world, "done", &done)
+	for ; ; done++ {
+		if _, err := world.Safepoint(); err != nil {
+			return err
+		}
 		task := make([]int64, 1)
 		if _, err := mpi.Recv(world, task, 0, tagTask); err != nil || task[0] == none {
 			return err

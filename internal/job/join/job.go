@@ -167,9 +167,6 @@ func (j *Job) identify() (err error) {
 	if j.scheme.Named() && j.layout.Replicated() {
 		return fmt.Errorf("%s=%s: %w", env.Bcast, env.FormatBcast(j.scheme), env.ErrBcastReplicas)
 	}
-	if j.leader && (j.spares > 0 || os.Getenv(env.Heal) != "") {
-		return env.ErrLeaderHeals
-	}
 	if j.spares > 0 {
 		j.supervisor = newSpareLed(j)
 	}

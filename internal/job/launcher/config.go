@@ -378,9 +378,6 @@ func (p *plan) checkOrder() error {
 		if !p.layout.Replicated() {
 			return errors.New("leader order is for ranks with replicas: one decides, the others follow")
 		}
-		if p.Heal {
-			return env.ErrLeaderHeals
-		}
 	default:
 		return fmt.Errorf("%q is no order; there are %s and %s", p.Order, OrderFree, OrderLeader)
 	}

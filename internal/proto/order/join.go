@@ -18,7 +18,6 @@ func (m *Machine) Admit(replica, donor int, out *Actions) {
 		return
 	}
 	m.Dead(replica, out)
-	m.dead &^= only(replica)
 	m.joining |= only(replica)
 	m.known[replica], m.told[replica] = m.known[donor], m.known[donor]
 	m.turns[replica] = m.next
@@ -59,11 +58,10 @@ func (m *Machine) AppendState(b []byte, replacement int) []byte {
 	return b
 }
 
-// Restore gives a replacement the state of its donor. It forgets all that it was but the deaths
-// that it was told of. It takes part from Commit on.
-func (m *Machine) Restore(state []byte, out *Actions) error {
+// Restore gives a replacement the state of its donor. It is told again then of deaths that it was told
+// of before, and takes part from Commit on.
+func (m *Machine) Restore(state []byte) error {
 	r := varint.Read(state)
-	was := m.dead
 	*m = Machine{self: m.self, present: set(r.Uint()), joining: set(r.Uint())}
 	leader, donor, next := r.Uint(), r.Uint(), r.Uint()
 	all := m.present | m.joining
@@ -83,9 +81,6 @@ func (m *Machine) Restore(state []byte, out *Actions) error {
 		return ErrState
 	}
 	m.forget()
-	for ; was != 0; was &= was - 1 {
-		m.Dead(was.lowest(), out)
-	}
 	return nil
 }
 

@@ -4,7 +4,6 @@ package order
 // next one claims to lead.
 func (m *Machine) Dead(replica int, out *Actions) {
 	if m.gone(replica) {
-		m.dead |= only(replica)
 		m.excuse(replica, out)
 	}
 }

@@ -6,6 +6,8 @@ import "fmt"
 type Config struct {
 	Degree int // replicas of the rank, numbered from 0
 	Self   int // this one
+	// Joins says that this replica is a replacement: it takes part after Restore and Commit.
+	Joins bool
 }
 
 // Machine is the leader order at one replica of a rank.
@@ -13,7 +15,6 @@ type Machine struct {
 	self    int
 	present set // replicas that take part, this one included
 	joining set // replicas that are being refilled: they take part as soon as they have joined
-	dead    set
 	// turns say which replica leads after which: the lowest of those present. A
 	// replacement's turn comes after those of all that were there before it.
 	turns [MaxDegree]uint32
@@ -22,7 +23,7 @@ type Machine struct {
 	leader   int  // none: no replica leads, as far as is known here
 	claiming bool // this one claims to, and has to learn what was decided before
 	asked    set  // these haven't answered the claim
-	joined   bool // false only at a replacement from Restore to Commit
+	joined   bool // false only at a replacement before Commit
 	// known are, by replica, how many decisions it knows, as far as is known here; told are
 	// how many it will know when all has arrived that the leader, this one, has sent it.
 	known, told [MaxDegree]uint64
@@ -37,7 +38,10 @@ func New(cfg Config) *Machine {
 	if cfg.Degree < 1 || cfg.Degree > MaxDegree || cfg.Self < 0 || cfg.Self >= cfg.Degree {
 		panic(fmt.Sprintf("order: no replica %d of %d", cfg.Self, cfg.Degree))
 	}
-	m := &Machine{self: cfg.Self, present: ^set(0) >> (MaxDegree - cfg.Degree), joined: true, next: uint32(cfg.Degree)}
+	m := &Machine{self: cfg.Self, present: ^set(0) >> (MaxDegree - cfg.Degree), joined: !cfg.Joins, next: uint32(cfg.Degree)}
+	if cfg.Joins {
+		m.leader = none
+	}
 	for i := range cfg.Degree {
 		m.turns[i] = uint32(i)
 	}

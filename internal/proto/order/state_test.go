@@ -19,8 +19,8 @@ func donated() (*Machine, []byte) {
 // TestRestored: a replacement goes on from its donor's log, and leads after the others only.
 func TestRestored(t *testing.T) {
 	_, state := donated()
-	m, out := New(Config{Degree: 3, Self: 2}), Actions{}
-	if err := m.Restore(state, &out); err != nil {
+	m, out := New(Config{Degree: 3, Self: 2, Joins: true}), Actions{}
+	if err := m.Restore(state); err != nil {
 		t.Fatal(err)
 	}
 	m.Commit(&out)
@@ -61,8 +61,8 @@ func FuzzRestore(f *testing.F) {
 	f.Add(state[:len(state)-1])
 	f.Add([]byte(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, out := New(Config{Degree: 3, Self: 2}), Actions{}
-		if err := m.Restore(b, &out); err != nil {
+		m, out := New(Config{Degree: 3, Self: 2, Joins: true}), Actions{}
+		if err := m.Restore(b); err != nil {
 			if !errors.Is(err, ErrState) {
 				t.Errorf("%v is another error", err)
 			}
@@ -76,4 +76,15 @@ func FuzzRestore(f *testing.F) {
 			t.Error("the last replica doesn't lead")
 		}
 	})
+}
+
+// TestJoinsInSilence: a replacement without a state neither leads nor says anything, whoever dies.
+func TestJoinsInSilence(t *testing.T) {
+	m, out := New(Config{Degree: 3, Self: 0, Joins: true}), Actions{}
+	m.Dead(1, &out)
+	m.Arrived(2, Message{Kind: Claim, First: 1}, &out)
+	m.Dead(2, &out)
+	if m.Leads() || len(out) > 0 {
+		t.Errorf("it leads: %t; it says %v", m.Leads(), out)
+	}
 }

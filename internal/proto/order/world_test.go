@@ -471,10 +471,10 @@ func (w *world) handover() error {
 	if w.bugs.healsWithout {
 		n.tail = nil
 	}
-	n.m = New(Config{Degree: degree, Self: q - first})
+	n.m = New(Config{Degree: degree, Self: q - first, Joins: true})
 	w.nodes[q] = &n
 	w.heal.given = true
-	if err := n.m.Restore(d.m.clone().AppendState(nil, q-first), &Actions{}); err != nil {
+	if err := n.m.Restore(d.m.clone().AppendState(nil, q-first)); err != nil {
 		return err
 	}
 	for other := first; other < first+degree; other++ {
@@ -604,7 +604,7 @@ func (m *Machine) appendKey(b []byte, degree int) []byte {
 	if m.joined {
 		flags |= 2
 	}
-	for _, v := range []uint64{uint64(m.present), uint64(m.joining), uint64(m.dead), uint64(m.leader + 1), uint64(m.asked), flags} {
+	for _, v := range []uint64{uint64(m.present), uint64(m.joining), uint64(m.leader + 1), uint64(m.asked), flags} {
 		b = binary.AppendUvarint(b, v)
 	}
 	for i := range degree {

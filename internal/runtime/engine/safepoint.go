@@ -177,6 +177,7 @@ const notNow = "can't be the donor of its rank at this safe point"
 // donate gives this process's state to the replacement that waits for it, if that is possible now.
 // It returns when the replacement is a replica, or has failed.
 func (e *Engine) donate(site Site) {
+	e.until(e.p.OutputSent)
 	regions, err := e.programState(site)
 	if err != nil {
 		e.unhealable(notNow, err)

@@ -74,7 +74,7 @@ func (p *Process) departed(q proto.Proc) {
 	}
 	p.replica.Left(q, &p.replicaOut)
 	p.runReplica()
-	p.orderGone(q, (*order.Machine).Left)
+	p.orderTold(q, (*order.Machine).Left)
 	if p.verifying != nil {
 		p.verifyGone(q)
 	}
@@ -124,7 +124,7 @@ func (p *Process) died(r detector.Report) {
 
 	p.replica.Dead(q, r.Incarnation, &p.replicaOut)
 	p.runReplica()
-	p.orderGone(q, (*order.Machine).Dead)
+	p.orderTold(q, (*order.Machine).Dead)
 	if p.verifying != nil {
 		p.verifyGone(q)
 	}

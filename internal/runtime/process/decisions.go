@@ -71,15 +71,21 @@ func (d *decisions) size() int   { return len(d.bytes) }
 
 // answer adds an answer.
 func (d *decisions) answer(q Question, word uint64) {
-	if word != 0 || q != d.asked {
-		d.endNothing()
-	}
 	if word == 0 {
-		d.asked = q
-		d.nothing++
+		d.noneOf(q, 1)
 		return
 	}
+	d.endNothing()
 	d.bytes = varint.Append(d.bytes, uint64(q), word)
+}
+
+// noneOf adds so many answers that are 0.
+func (d *decisions) noneOf(q Question, times uint64) {
+	if q != d.asked {
+		d.endNothing()
+	}
+	d.asked = q
+	d.nothing += times
 }
 
 func (d *decisions) endNothing() {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"banyan/internal/proto"
+	"banyan/internal/proto/order"
 	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/wire"
 )
@@ -139,6 +140,7 @@ func (p *Process) noteArrived(from proto.Proc, h *wire.Header) {
 		}
 		p.Admit(n.Replacement, n.Incarnation)
 		p.prepareFor(n.Replacement)
+		p.orderAdmit(n.Replacement, from)
 		p.shutdown.Admit(n.Replacement, n.Incarnation, &p.shutdownOut)
 		p.runShutdown()
 	}
@@ -151,6 +153,9 @@ func (p *Process) noteArrived(from proto.Proc, h *wire.Header) {
 		p.verifyAckAgain(rank)
 	}
 	p.runReplica()
+	if joined {
+		p.orderTold(from, (*order.Machine).Joined)
+	}
 }
 
 func (p *Process) sendNote(a *replica.Action) {

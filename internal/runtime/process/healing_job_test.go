@@ -27,7 +27,8 @@ type healingJob struct {
 	fresh        []*healingNode // the present replacements, each until it is healed
 	together     int            // how many there were at most that had committed and weren't healed
 	over         bool           // a process has left: no other is replaced any more
-	make         func(r proto.Rank) *courier
+	leader       bool           // in leader order
+	make         func(r proto.Rank) healed
 	limit        uint64 // of what is kept for others
 	healed       int
 	failed       int
@@ -55,10 +56,25 @@ func newHealingJob(t *testing.T, seed uint64, layout layout.Layout, mirror bool,
 	return newVerifiedHealingJob(t, seed, layout, mirror, make, nil)
 }
 
+// healed is a program with safe points. wrong says, at its end, what it has got wrong.
+type healed interface {
+	program
+	wrong() error
+}
+
+// newLedHealingJob makes a job in leader order.
+func newLedHealingJob(t *testing.T, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) healed) *healingJob {
+	return startHealingJob(&healingJob{t: t, layout: layout, mirror: mirror, make: make, leader: true}, seed)
+}
+
 func newVerifiedHealingJob(t *testing.T, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) *courier, corrupted func(by *healingNode, c Corruption)) *healingJob {
-	w := &healingJob{corrupted: corrupted, t: t, rng: rand.New(rand.NewPCG(seed, 3)), layout: layout, mirror: mirror, make: make, limit: retainLimit,
-		incarnations: slices.Repeat([]proto.Incarnation{0}, layout.Procs())}
-	for q := range proto.Proc(layout.Procs()) {
+	return startHealingJob(&healingJob{corrupted: corrupted, t: t, layout: layout, mirror: mirror, make: func(r proto.Rank) healed { return make(r) }}, seed)
+}
+
+func startHealingJob(w *healingJob, seed uint64) *healingJob {
+	w.rng, w.limit = rand.New(rand.NewPCG(seed, 3)), retainLimit
+	w.incarnations = slices.Repeat([]proto.Incarnation{0}, w.layout.Procs())
+	for q := range proto.Proc(w.layout.Procs()) {
 		w.nodes = append(w.nodes, w.newNode(q))
 	}
 	if seed%7 == 6 {
@@ -343,15 +359,15 @@ func (w *healingJob) advance(n *healingNode) {
 	}
 	if n.program != nil {
 		if !n.program.step(n.p) {
-			if c := n.program; w.watched && (c.at == 2 || c.at == 3) {
+			if c, ok := n.program.(*courier); ok && w.watched && (c.at == 2 || c.at == 3) {
 				n.p.Alone()
 				wait(n.p, func() bool { return n.p.Done([]Handle{c.in, c.out}[c.at-2]) })
 			}
 			return
 		}
-		if want := expected(n.program); n.program.value != want {
+		if err := n.program.wrong(); err != nil {
 			if n.wrong = true; !w.tainted {
-				w.t.Errorf("%v ends with %d, want %d", n, n.program.value, want)
+				w.t.Errorf("%v: %v", n, err)
 			}
 		}
 		n.program = nil
@@ -384,7 +400,7 @@ func (w *healingJob) state() string {
 		s += fmt.Sprintf("\n%v: dead %v, left %v, through %v, donating %v, joined %v, idle %v, retained %d", n, n.dead, n.gone, n.program == nil,
 			n.p.Donating(), n.p.Joined(), n.p.replica.Idle(), m)
 		if n.program != nil {
-			s += fmt.Sprintf(", round %d.%d", n.program.round, n.program.at)
+			s += fmt.Sprintf(", %+v", n.program)
 		}
 	}
 	return s

@@ -95,6 +95,13 @@ func (c *courier) step(p *Process) (finished bool) {
 	return false
 }
 
+func (c *courier) wrong() error {
+	if want := expected(c); c.value != want {
+		return fmt.Errorf("it ends with %d, want %d", c.value, want)
+	}
+	return nil
+}
+
 // length is that of a round's messages.
 func (c *courier) length() int { return []int{8, 5000, EagerLimit + 1}[c.round%3] }
 

@@ -53,6 +53,7 @@ func (p *Process) heldBack(h Handle, r *request, e *match.Envelope) bool {
 		w.number = o.posted
 		if m, known := o.matches[w.number]; known {
 			delete(o.matches, w.number)
+			p.noteMatch(w.number, m)
 			w.decide(m)
 		}
 	}

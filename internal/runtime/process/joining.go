@@ -96,6 +96,7 @@ func (p *Process) stateArrived(from proto.Proc, payload []byte) {
 	p.shutdown = p.shutdown.Rejoin(p.peers.incarnations(), p.goneForGood()) // some may have finished
 	p.replica.Commit(&p.replicaOut)
 	p.runReplica()
+	p.orderCommit()
 	for _, rank := range j.bereaved {
 		if p.replica.Lost(rank) && !slices.Contains(p.lifecycle.lost, rank) {
 			p.rankLost(rank)

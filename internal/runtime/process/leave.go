@@ -59,7 +59,7 @@ func (p *Process) Flushed() bool {
 // than another replica of its rank did. That replica would wait for ever, in its shutdown
 // barrier, for a receive of its messages. Where a rank is lost, replicas may well differ.
 func (p *Process) Diverged() error {
-	if dst, behind := p.replica.Behind(); behind && p.lifecycle.finishing && len(p.lifecycle.lost) == 0 && !p.condemned() {
+	if dst, behind := p.replica.Behind(); behind && p.lifecycle.finishing && len(p.lifecycle.lost) == 0 && !p.condemned() && p.sentAll() {
 		return &DivergedError{Rank: p.cfg.Layout.Rank(p.cfg.Self), To: dst}
 	}
 	return nil

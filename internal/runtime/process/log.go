@@ -31,6 +31,9 @@ var ErrLog = errors.New("the log of what was received before the first safe poin
 // logRegion is the name of the log in its stream.
 const logRegion = "log"
 
+// answersRegion is the name of what was decided.
+const answersRegion = "answers"
+
 // A record begins with a head, then the stamp and the data follow.
 const (
 	atLogContext = 0
@@ -56,9 +59,13 @@ type history struct {
 	arena   []byte // where heads, stamps and small messages go
 	bytes   int    // in all
 	sent    account
-	over    bool // the bound was passed: the log is useless
+	decided decisions // in leader order, what the program was told
+	over    bool      // the bound was passed: the log is useless
 	frozen  bool
 	whole   []byte // of a replacement: the log that it was given, instead of records
+	// answers are what was decided, in leader order, from when the log is frozen on. A replacement's are
+	// those that it was given.
+	answers []byte
 }
 
 type record struct {
@@ -74,8 +81,7 @@ func (l *history) add(e match.Envelope, total, have uint64, n int) []byte {
 		return nil
 	}
 	l.bytes += logHead + n + recordCost
-	if l.bytes > LogLimit {
-		*l = history{over: true}
+	if l.exceeded() {
 		return nil
 	}
 	n += logHead
@@ -104,6 +110,14 @@ func (l *history) eager(e match.Envelope, stamp, body []byte) {
 	}
 }
 
+// exceeded ends a log that takes too much.
+func (l *history) exceeded() bool {
+	if l.bytes+l.decided.size() > LogLimit {
+		*l = history{over: true}
+	}
+	return l.over
+}
+
 // offer notes a message whose data is yet to come. It returns the message's number for received:
 // from 1 on, 0 if nothing was noted.
 func (l *history) offer(e match.Envelope, total uint64, stamp []byte) int {
@@ -120,8 +134,7 @@ func (l *history) received(number int, body []byte) {
 	if number == 0 || l.frozen || l.over {
 		return
 	}
-	if l.bytes += len(body); l.bytes > LogLimit {
-		*l = history{over: true}
+	if l.bytes += len(body); l.exceeded() {
 		return
 	}
 	r := &l.records[number-1]
@@ -139,6 +152,9 @@ func (l *history) freeze() {
 	}
 	l.frozen = true
 	l.arena = nil
+	if l.whole == nil {
+		l.answers = l.decided.take()
+	}
 }
 
 // noteSend counts a send of the program in the account.
@@ -152,13 +168,21 @@ func (p *Process) noteSend(context uint64, dst proto.Rank, tag int32, length int
 	}
 }
 
-// encoder is the stream of the log.
-func (l *history) encoder() *state.Encoder {
+// encoder is the stream of the log; in leader order with what was decided.
+func (l *history) encoder(led bool) *state.Encoder {
 	if !l.frozen || l.over {
 		return nil
 	}
+	regions := []state.Region{l.region()}
+	if led {
+		regions = append(regions, state.Bytes(answersRegion, l.answers))
+	}
+	return state.NewEncoder(regions...)
+}
+
+func (l *history) region() state.Region {
 	if l.whole != nil {
-		return state.NewEncoder(state.Bytes(logRegion, l.whole))
+		return state.Bytes(logRegion, l.whole)
 	}
 	parts := make([][]byte, 0, 2*len(l.records)+1)
 	parts = append(parts, l.sent.append(nil))
@@ -168,7 +192,7 @@ func (l *history) encoder() *state.Encoder {
 			parts = append(parts, r.body)
 		}
 	}
-	return state.NewEncoder(state.Region{Name: logRegion, Parts: parts})
+	return state.Region{Name: logRegion, Parts: parts}
 }
 
 // account sums up the messages that a process has sent: how many, and a number that depends on

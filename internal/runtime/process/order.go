@@ -26,7 +26,7 @@ import (
 //
 // # Limits
 //
-// The program communicates from one thread at a time. Nothing is healed. A receive that names its
+// The program communicates from one thread at a time. A receive that names its
 // source and its tag, that the leader has cancelled and whose message has come here, ends this
 // process. What a process prints doesn't wait.
 
@@ -35,7 +35,7 @@ type ordered struct {
 	m      *order.Machine
 	out    order.Actions
 	wire   []byte // for frames; reused
-	outbox *outbox
+	outbox outbox
 	led    bool // this replica leads, or has led
 
 	made decisions  // that the machine doesn't know yet; of a leader
@@ -66,12 +66,10 @@ func (p *Process) beginOrder() {
 		return
 	}
 	p.order = &ordered{
-		m:       order.New(order.Config{Degree: degree, Self: p.cfg.Layout.Replica(p.cfg.Self)}),
+		m:       order.New(order.Config{Degree: degree, Self: p.cfg.Layout.Replica(p.cfg.Self), Joins: p.cfg.Replacement}),
 		matches: map[uint64]matched{}, due: proto.Never,
 	}
 	p.order.led = p.order.m.Leads()
-	p.order.outbox = &outbox{Net: p.net, p: p, queued: make([]int, p.cfg.Layout.Procs())}
-	p.net = p.order.outbox
 	p.special, p.watched = true, true
 }
 
@@ -83,16 +81,27 @@ func (p *Process) Led() bool { return p.order != nil }
 // Decides tells whether this replica makes the next decision, unless it HasAnswer.
 func (p *Process) Decides() bool { return p.order == nil || p.order.m.Leads() }
 
-// HasAnswer tells whether the next Question has been answered.
-func (p *Process) HasAnswer() bool { return p.order != nil && !p.order.script.empty() }
+// HasAnswer tells whether the next Question has been answered. A replacement's are, up to its first
+// safe point, or it asks what its donor hasn't asked.
+func (p *Process) HasAnswer() bool {
+	return p.order != nil && (!p.order.script.empty() || p.healing.replay != nil)
+}
 
 // NextAnswer is the answer to the next Question. The error is an OrderError: another question was
 // asked where that was decided, or none.
 func (p *Process) NextAnswer(q Question) (word uint64, err error) {
+	if p.order.script.empty() {
+		p.failReplay(fmt.Errorf("%w: it %v, which they didn't", ErrReplay, q))
+		return 0, nil
+	}
 	asked, word := p.order.script.next(q)
 	switch {
 	case asked == q:
+		p.noteAnswer(q, word)
 		return word, nil
+	case p.healing.replay != nil:
+		p.failReplay(fmt.Errorf("%w: it %v, where they %v", ErrReplay, q, asked))
+		return 0, nil
 	case asked == theEnd:
 		return 0, p.orderError(fmt.Sprintf("%v, where the one that it follows has come to its end", q))
 	}
@@ -105,6 +114,7 @@ func (p *Process) orderError(what string) error { return &OrderError{Rank: p.ran
 func (p *Process) Answer(q Question, word uint64) {
 	if o := p.order; o != nil && o.m.Leads() {
 		o.made.answer(q, word)
+		p.noteAnswer(q, word)
 		p.tellSoon(word != 0)
 	}
 }
@@ -113,6 +123,7 @@ func (p *Process) Answer(q Question, word uint64) {
 func (p *Process) decideMatch(r *request, e match.Envelope) {
 	if o := p.order; o.m.Leads() {
 		o.made.match(r.number, matched{e.Src, e.Tag})
+		p.noteMatch(r.number, matched{e.Src, e.Tag})
 		p.tellSoon(true)
 	}
 	r.number = 0
@@ -161,7 +172,7 @@ func (p *Process) runOrder() {
 		}
 		p.Changes++
 	}
-	o.outbox.release()
+	p.releaseOutput()
 }
 
 // orderArrived takes a message of another replica of this rank.
@@ -176,7 +187,7 @@ func (p *Process) orderArrived(from proto.Proc, payload []byte) {
 	}
 	learnt := o.m.Arrived(p.cfg.Layout.Replica(from), msg, &o.out)
 	for _, record := range learnt {
-		o.learn(record)
+		p.learn(record)
 	}
 	if len(learnt) > 0 {
 		p.releaseHeld()
@@ -189,11 +200,13 @@ func (p *Process) orderArrived(from proto.Proc, payload []byte) {
 }
 
 // learn takes decisions of the leader.
-func (o *ordered) learn(record []byte) {
+func (p *Process) learn(record []byte) {
+	o := p.order
 	readDecisions(record, &o.script, func(number uint64, m matched) {
 		for i := range o.held {
 			if w := &o.held[i]; w.number == number {
 				w.decide(m)
+				p.noteMatch(number, m)
 				return
 			}
 		}
@@ -202,10 +215,10 @@ func (o *ordered) learn(record []byte) {
 	o.through = o.script.ends
 }
 
-// orderGone tells the machine that a replica is dead or has left.
-func (p *Process) orderGone(q proto.Proc, gone func(m *order.Machine, replica int, out *order.Actions)) {
-	if o := p.order; o != nil && p.cfg.Layout.Rank(q) == p.rank {
-		gone(o.m, p.cfg.Layout.Replica(q), &o.out)
+// orderTold tells the machine that a replica is dead, has left or has joined.
+func (p *Process) orderTold(q proto.Proc, word func(m *order.Machine, replica int, out *order.Actions)) {
+	if o := p.order; o != nil && p.cfg.Layout.Rank(q) == p.rank && !p.awaitsState() {
+		word(o.m, p.cfg.Layout.Replica(q), &o.out)
 		p.runOrder()
 	}
 }
@@ -239,8 +252,12 @@ func (p *Process) CancelDecided(h Handle, cancelled bool) error {
 	if !cancelled || r == nil || r.done && errors.Is(r.err, ErrCancelled) {
 		return nil
 	}
-	if !p.Cancel(h) {
-		return p.orderError("can't cancel a receive that the one that it follows has cancelled: its message has come")
+	switch {
+	case p.Cancel(h):
+		return nil
+	case p.healing.replay != nil:
+		p.failReplay(fmt.Errorf("%w: it can't cancel a receive that they have cancelled", ErrReplay))
+		return nil
 	}
-	return nil
+	return p.orderError("can't cancel a receive that the one that it follows has cancelled: its message has come")
 }

@@ -1,92 +1,82 @@
 package process
 
-import (
-	"banyan/internal/proto"
-	"banyan/internal/runtime/wire"
-)
-
-// outbox is the network of a process in leader order. Messages of the program, and offers of such,
-// leave when all replicas of the rank know what they may depend on (output commit). All else
-// leaves at once: acknowledgements and data say nothing that a decision could change.
+// outbox is what a program in leader order has sent and replication hasn't got yet. A message waits
+// until all replicas of the rank know what it may depend on (output commit). So what replication has
+// sent, and keeps for others, depends on nothing that a replica of the rank could decide otherwise:
+// it is sent again, and is part of a donor's state, without a question. All that isn't the
+// program's leaves at once: acknowledgements and the data of offers say nothing that a decision could
+// change.
 type outbox struct {
-	Net
-	p      *Process
-	frames []heldFrame // in the order in which they were sent
-	queued []int       // bytes of them, by process
+	messages []heldMessage // in the order in which they were sent
+	bytes    int           // of those that are copies
 }
 
-// heldFrame is a frame that waits.
-type heldFrame struct {
-	to      proto.Proc
-	header  wire.Header
-	payload []byte // pooled
-	token   uint64
+// heldMessage is a message that waits.
+type heldMessage struct {
+	message Handle
 	after   uint64 // how many decisions must be known
 }
 
-// Send implements Net.
-func (b *outbox) Send(to proto.Proc, h *wire.Header, payload []byte, token uint64) {
-	if h.Kind != wire.KindEager && h.Kind != wire.KindOffer {
-		b.Net.Send(to, h, payload, token)
-		return
+// holdsOutput tells whether what the program sends now waits for others to know of decisions.
+// They are told of those that they haven't heard of.
+func (p *Process) holdsOutput() bool {
+	o := p.order
+	if o == nil {
+		return false
 	}
-	o, header := b.p.order, *h // the process uses h for the frames that tell its siblings
 	if !o.made.empty() {
-		b.p.tellDecisions()
-		*h = header
+		p.tellDecisions()
 	}
-	if len(b.frames) == 0 && o.m.Stable() >= o.m.Len() {
-		b.Net.Send(to, h, payload, token)
-		return
-	}
-	b.frames = append(b.frames, heldFrame{to, header, b.p.buffers.copyOf(payload), token, o.m.Len()})
-	b.queued[to] += len(payload)
+	return len(o.outbox.messages) > 0 || o.m.Stable() < o.m.Len()
 }
 
-// release sends what waits for nothing any more.
-func (b *outbox) release() {
-	if len(b.frames) == 0 {
+// withhold keeps a message back.
+func (p *Process) withhold(mh Handle, m *message) {
+	b := &p.order.outbox
+	b.messages = append(b.messages, heldMessage{mh, p.order.m.Len()})
+	b.bytes += len(m.wire)
+}
+
+// releaseOutput sends what waits for nothing any more.
+func (p *Process) releaseOutput() {
+	b := &p.order.outbox
+	if len(b.messages) == 0 {
 		return
 	}
-	stable, n := b.p.order.m.Stable(), 0
-	for ; n < len(b.frames) && b.frames[n].after <= stable; n++ {
-		f := &b.frames[n]
-		b.queued[f.to] -= len(f.payload)
-		b.Net.Send(f.to, &f.header, f.payload, f.token)
-		b.p.buffers.put(f.payload)
+	stable, n := p.order.m.Stable(), 0
+	for ; n < len(b.messages) && b.messages[n].after <= stable; n++ {
+		mh := b.messages[n].message
+		m := p.sends.messages.get(mh)
+		b.bytes -= len(m.wire)
+		p.dispatch(m)
 	}
 	if n > 0 {
-		b.p.Changes++
+		p.Changes++
 	}
-	b.drop(n)
+	b.messages = b.messages[:copy(b.messages, b.messages[n:])]
 }
 
-// drop forgets the first frames.
-func (b *outbox) drop(n int) {
-	kept := copy(b.frames, b.frames[n:])
-	clear(b.frames[kept:])
-	b.frames = b.frames[:kept]
-}
-
-// Queued implements Net.
-func (b *outbox) Queued(to proto.Proc) int { return b.Net.Queued(to) + b.queued[to] }
-
-// Fence implements Net.
-func (b *outbox) Fence(q proto.Proc) {
-	kept := b.frames[:0]
-	for _, f := range b.frames {
-		if f.to == q {
-			b.queued[q] -= len(f.payload)
-			b.p.buffers.put(f.payload)
-		} else {
-			kept = append(kept, f)
-		}
+// dispatch hands a message to replication, which may release it.
+func (p *Process) dispatch(m *message) {
+	context, dst, tag, rendezvous, data := m.Context, m.Dst, m.Tag, m.Rendezvous, m.Body
+	if !rendezvous && p.clock != nil {
+		data = m.wire[:m.Total]
 	}
-	clear(b.frames[len(kept):])
-	b.frames = kept
-	b.Net.Fence(q)
+	p.replica.Send(&m.Message, &p.replicaOut)
+	seq := m.Seq
+	p.runReplica()
+	if p.verifying != nil {
+		p.verifySent(context, dst, seq, rendezvous, tag, data)
+	}
 }
 
 // sentAll tells whether nothing that the program has sent waits for replicas of its rank to know
 // what it depends on.
-func (p *Process) sentAll() bool { return p.order == nil || len(p.order.outbox.frames) == 0 }
+func (p *Process) sentAll() bool { return p.order == nil || len(p.order.outbox.messages) == 0 }
+
+// OutputSent tells whether replication has all that the program has sent. A donor waits for that: a
+// replacement would take for sent what waits here, and the donor may die.
+func (p *Process) OutputSent() bool {
+	p.holdsOutput() // the others are told of decisions
+	return p.sentAll()
+}

@@ -23,7 +23,7 @@
 //     of dead replicas;
 //   - lifecycle (leave.go): how this process ends;
 //   - through (through.go): waits for a rank that has finished;
-//   - leader order (order.go, decisions.go, held.go, outbox.go): what timing decides;
+//   - leader order (order.go, decisions.go, held.go, outbox.go, ledhealing.go): what timing decides;
 //   - tolerance (failures.go, tolerance.go, agreements.go, revoked.go): what programs do that
 //     handle failures themselves;
 //   - requests (request.go, composite.go, waits.go), in which the program waits;
@@ -236,6 +236,8 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		acks:       ackState{AckPace: replica.NewAckPace(cfg.AckEach)},
 		through:    through{next: proto.Never},
 	}
+	p.watched = cfg.Mirror
+	p.beginOrder()
 	p.direct, _ = net.(transport.DirectReader)
 	p.nudger, _ = net.(transport.Nudger)
 	if p.replicated {
@@ -247,11 +249,9 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 			p.healing.history = &history{}
 		}
 		if cfg.Replacement {
-			p.healing.replay = newReplay()
+			p.healing.replay = newReplay(p.order != nil)
 		}
 	}
-	p.watched = cfg.Mirror
-	p.beginOrder()
 	p.begin(now)
 	return p
 }

@@ -26,24 +26,32 @@ type replay struct {
 	decoder *state.Decoder
 	log     []byte // the part that matching hasn't got yet
 	whole   []byte
-	begun   bool // the log is here
-	own     int  // messages to itself that the program has sent before the log has come to them
+	answers []byte // in leader order, what was decided
+	begun   bool   // the log is here
+	own     int    // messages to itself that the program has sent before the log has come to them
 	failed  error
 
 	moves, seen uint64     // what the program has done, now and at the last wait
 	since       proto.Time // of seen
 }
 
-// newReplay makes the replay of a replacement.
-func newReplay() *replay {
+// newReplay makes the replay of a replacement; in leader order with what was decided.
+func newReplay(led bool) *replay {
 	r := &replay{}
-	r.decoder = state.NewDecoder(state.Sink{Name: logRegion, Limit: 2 * LogLimit, Load: func(log []byte) error {
+	sinks := []state.Sink{{Name: logRegion, Limit: 2 * LogLimit, Load: func(log []byte) error {
 		if len(log) < accountLength {
 			return fmt.Errorf("%w: %d bytes", ErrLog, len(log))
 		}
 		r.whole, r.log = log, log[accountLength:]
 		return nil
-	}})
+	}}}
+	if led {
+		sinks = append(sinks, state.Sink{Name: answersRegion, Limit: LogLimit, Load: func(b []byte) error {
+			r.answers = b
+			return nil
+		}})
+	}
+	r.decoder = state.NewDecoder(sinks...)
 	return r
 }
 
@@ -64,6 +72,9 @@ func (p *Process) FeedLog(chunk []byte) error {
 	}
 	if r.decoder.Whole() && !r.begun {
 		r.begun = true
+		if p.order != nil {
+			p.learn(r.answers)
+		}
 		p.replayLog()
 	}
 	return nil
@@ -200,11 +211,13 @@ func (p *Process) EndReplay() error {
 		return fmt.Errorf("%w: the log isn't here", ErrReplay)
 	case len(r.log) > 0 || r.own > 0:
 		return fmt.Errorf("%w: messages to itself are missing, or are too many", ErrReplay)
+	case p.order != nil && !p.order.spent():
+		return fmt.Errorf("%w: it hasn't asked all that they have asked", ErrReplay)
 	case !p.healing.history.sent.same(r.whole):
 		return fmt.Errorf("%w: what it has sent isn't what they have (messages: %d)", ErrReplay, p.healing.history.sent.messages)
 	}
 	p.healing.replay = nil
-	p.healing.history.whole = r.whole
+	p.healing.history.whole, p.healing.history.answers = r.whole, r.answers
 	p.healing.history.freeze()
 	return nil
 }
@@ -227,5 +240,5 @@ func (p *Process) LogEncoder() *state.Encoder {
 	if p.healing.history == nil {
 		return nil
 	}
-	return p.healing.history.encoder()
+	return p.healing.history.encoder(p.order != nil)
 }

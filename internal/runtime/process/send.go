@@ -107,7 +107,7 @@ func (p *Process) sendOffer(context uint64, dst proto.Rank, tag int32, data []by
 // if they may need it. It reports whether there is room for more.
 func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data []byte) (room bool) {
 	var s replica.Sent
-	ok := p.clock != nil
+	ok := p.clock != nil && !p.holdsOutput()
 	if ok {
 		s, ok = p.replica.SendOne(context, dst)
 	}
@@ -156,15 +156,10 @@ func (p *Process) replicate(mh Handle, m *message, context uint64, dst proto.Ran
 		copy(m.wire, body)
 		p.activeClock().Stamp(m.wire[len(body):])
 	}
-	data, rendezvous := body, m.Rendezvous
-	if rendezvous {
-		data = m.Body
-	}
-	p.replica.Send(&m.Message, &p.replicaOut)
-	seq := m.Seq
-	p.runReplica() // it may release the message
-	if p.verifying != nil {
-		p.verifySent(context, dst, seq, rendezvous, tag, data)
+	if p.holdsOutput() {
+		p.withhold(mh, m)
+	} else {
+		p.dispatch(m)
 	}
 	if len(p.receives.early) > 0 {
 		p.deliverEarly()
@@ -197,7 +192,7 @@ func (p *Process) hasRoom(dst proto.Rank) bool {
 	if !p.replicated {
 		return p.net.Queued(proto.Proc(dst)) <= queueLimit
 	}
-	if !p.retainsLittle() || p.replica.Throttled() {
+	if !p.retainsLittle() || p.replica.Throttled() || p.order != nil && p.order.outbox.bytes > queueLimit {
 		return false
 	}
 	for k, degree := 0, p.cfg.Layout.Degree(dst); k < degree; k++ {

@@ -71,7 +71,7 @@ func (p *Process) Snapshot() ([]byte, error) {
 		b = varint.AppendBytes(append(b, header[:]...), m.payload)
 	}
 	p.runReplica() // what AppendState asked for
-	return b, nil
+	return p.appendOrder(b), nil
 }
 
 func countKept(m *replica.Machine) (n int) {
@@ -124,7 +124,7 @@ func (p *Process) Restore(snapshot []byte) error {
 	}
 	p.restoreUnexpected(&r)
 	p.restoreEarly(&r)
-	if !r.Done() {
+	if err := p.restoreOrder(&r); err != nil || !r.Done() {
 		return ErrSnapshot
 	}
 	return nil

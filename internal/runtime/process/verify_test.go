@@ -269,7 +269,7 @@ func TestCorruptionAfterHealing(t *testing.T) {
 					}
 				case !w.tainted && w.healed == layout.Procs() && len(w.fresh) == 0:
 					w.tainted = true
-					w.nodes[wrong].program.value ^= 1 << (seed % 64)
+					w.nodes[wrong].program.(*courier).value ^= 1 << (seed % 64)
 				}
 				return false
 			}
@@ -314,9 +314,9 @@ func TestOutvotedAreReplaced(t *testing.T) {
 			}
 		})
 		w.stop = func() bool {
-			if n := w.nodes[wrong]; !w.tainted && n.program != nil && n.program.round == 5+int(seed%20) {
+			if n := w.nodes[wrong]; !w.tainted && n.program != nil && n.program.(*courier).round == 5+int(seed%20) {
 				w.tainted = true
-				n.program.value ^= 1 << (seed % 64)
+				n.program.(*courier).value ^= 1 << (seed % 64)
 			}
 			for _, n := range w.all {
 				if stop[n] && !n.dead && !n.gone {
