@@ -126,3 +126,46 @@ func TestLed(t *testing.T) {
 		t.Errorf("%d deaths in %d jobs", deaths, *leds)
 	}
 }
+
+var healings = flag.Int("healings", 6, "how many jobs TestLedHealing runs")
+
+// Replicas that have died are replaced, leaders and others, and later the replacements lead. The output
+// is always that of an undisturbed run.
+func TestLedHealing(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deaths, healed, lost := 0, 0, 0
+	for seed := range *healings {
+		plan, err := fault.Parse(fmt.Sprintf("random count=4 within=300ms seed=%d action=kill", seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stdout, stderr bytes.Buffer
+		r, err := launcher.Run(launcher.Config{
+			Ranks: 4, Replicas: 2, Order: launcher.OrderLeader, Heal: true, Verify: seed%2 == 0, Faults: plan,
+			Program: program, Args: []string{"-tasks", "8000"}, Env: append(os.Environ(), asProgram+"=1"),
+			Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Limit: 2 * time.Minute,
+		})
+		if err != nil || strings.Contains(stderr.String(), "differ") {
+			t.Fatalf("seed %d: %v %+v\n%s\n%s", seed, err, r, stdout.String(), stderr.String())
+		}
+		deaths += len(r.Deaths)
+		for _, h := range r.Heals {
+			if h.Error == "" {
+				healed++
+			}
+		}
+		if strings.Contains(stderr.String(), "lost") && r.ExitCode != 0 {
+			lost++ // both replicas of a rank died before one was replaced
+			continue
+		}
+		if r.ExitCode != 0 || stdout.String() != "8000 tasks, sum 0.416805\n" {
+			t.Fatalf("seed %d: %+v\n%s\n%s", seed, r, stdout.String(), stderr.String())
+		}
+	}
+	if t.Logf("%d deaths, %d healed, %d of %d jobs lost a rank", deaths, healed, lost, *healings); healed < *healings {
+		t.Error("that is too few")
+	}
+}

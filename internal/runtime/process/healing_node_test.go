@@ -46,8 +46,10 @@ func (n *healingNode) start(incarnations []proto.Incarnation, gone []bool) {
 	for r := range proto.Rank(w.layout.Ranks()) {
 		members = append(members, r)
 	}
-	if err := n.p.OpenContext(2, members, false); err != nil {
-		w.t.Fatal(err)
+	for _, context := range []uint64{2, 4} {
+		if err := n.p.OpenContext(context, members, false); err != nil {
+			w.t.Fatal(err)
+		}
 	}
 	n.program = w.make(w.layout.Rank(q))
 	n.p.sends.retainLimit = w.limit

@@ -11,7 +11,8 @@ import (
 )
 
 // talk is gossip in rounds, with a safe point after each: what the program does is decided by timing
-// before the first safe point, too.
+// before the first safe point, too. Rounds that follow each other have different contexts, or each
+// rank could wait for the others to receive what they receive in the next round.
 type talk struct {
 	*gossip
 	rounds, setUp int
@@ -34,9 +35,9 @@ func (k *talk) step(p *Process) (finished bool) {
 		return true
 	case k.resting:
 		k.resting = false
-		seen := k.seen
-		k.gossip = newGossip(k.rank, k.ranks, k.each)
-		k.seen = seen
+		next := newGossip(k.rank, k.ranks, k.each)
+		next.seen, next.context = k.seen, 2+2*uint64(k.round%2)
+		k.gossip = next
 	case !k.gossip.step(p):
 	default:
 		k.round++

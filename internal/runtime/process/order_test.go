@@ -14,6 +14,7 @@ import (
 // depends on all that it has seen, on the answers to its tests and probes, and on the time.
 type gossip struct {
 	rank, ranks int
+	context     uint64
 	each        int    // messages to each other rank
 	seen        uint64 // a hash of all
 	sent        []int
@@ -28,7 +29,7 @@ type gossip struct {
 }
 
 func newGossip(rank, ranks, each int) *gossip {
-	return &gossip{rank: rank, ranks: ranks, each: each, seen: uint64(rank), sent: make([]int, ranks)}
+	return &gossip{rank: rank, ranks: ranks, context: 2, each: each, seen: uint64(rank), sent: make([]int, ranks)}
 }
 
 func (g *gossip) total() int { return g.each * (g.ranks - 1) }
@@ -66,10 +67,10 @@ func (g *gossip) step(p *Process) bool {
 		g.end(p)
 		return false
 	case g.found != nil:
-		if p.HoldsBack(2, g.found.Source, g.found.Tag) {
+		if p.HoldsBack(g.context, g.found.Source, g.found.Tag) {
 			return false
 		}
-		if s, ok, _ := p.Probe(2, g.found.Source, g.found.Tag); ok {
+		if s, ok, _ := p.Probe(g.context, g.found.Source, g.found.Tag); ok {
 			g.see(uint64(s.Bytes))
 			g.post(p, s.Source, s.Tag)
 			g.found = nil
@@ -118,7 +119,7 @@ func (g *gossip) send(p *Process, choice uint64) {
 	size := [...]int{8, 100, EagerLimit + 1, 8, 30}[choice>>8%5]
 	body := make([]byte, size)
 	binary.LittleEndian.PutUint64(body, g.seen)
-	h := p.Send(2, proto.Rank(dst), int32(choice>>16%2), body)
+	h := p.Send(g.context, proto.Rank(dst), int32(choice>>16%2), body)
 	g.see(uint64(dst))
 	if h != (Handle{}) {
 		g.sends = append(g.sends, h)
@@ -128,13 +129,13 @@ func (g *gossip) send(p *Process, choice uint64) {
 func (g *gossip) post(p *Process, src proto.Rank, tag int32) {
 	b := make([]byte, EagerLimit+1)
 	g.posted++
-	g.open = append(g.open, posted{h: p.Receive(2, src, tag, b), buffer: b, recv: true})
+	g.open = append(g.open, posted{h: p.Receive(g.context, src, tag, b), buffer: b, recv: true})
 	g.see(2)
 }
 
 func (g *gossip) probe(p *Process) {
 	word, ok := g.ask(p, AskProbe, func() uint64 {
-		if s, ok, _ := p.Probe(2, proto.AnyRank, proto.AnyTag); ok {
+		if s, ok, _ := p.Probe(g.context, proto.AnyRank, proto.AnyTag); ok {
 			return FoundMessage(s.Source, s.Tag)
 		}
 		return 0
