@@ -115,12 +115,16 @@ func work(world *mpi.Comm) error {
 		if _, err := mpi.Recv(world, task, 0, tagTask); err != nil || task[0] == none {
 			return err
 		}
-		x := 0.0
-		for i := range 1000 * (1 + task[0]%7) { // some take longer
-			x += math.Sin(float64(task[0]) + float64(i))
-		}
-		if err := mpi.Send(world, []float64{float64(task[0]), x}, 0, tagResult); err != nil {
+		if err := mpi.Send(world, []float64{float64(task[0]), compute(task[0])}, 0, tagResult); err != nil {
 			return err
 		}
 	}
+}
+
+// compute does a task.
+func compute(task int64) (x float64) {
+	for i := range 1000 * (1 + task%7) { // some take longer
+		x += math.Sin(float64(task) + float64(i))
+	}
+	return x
 }
