@@ -25,6 +25,8 @@ func TestCanaries(t *testing.T) {
 		{"a follower ahead of its log", two, bugs{runsAhead: true}},
 		{"a follower of two leaders", suspects, bugs{hearsOldLeader: true}},
 		{"a replacement without the tail of the log", heals, bugs{healsWithout: true}},
+		{"a donor whose output waits", heals3, bugs{donatesUnsent: true}},
+		{"a donor that isn't paused", heals, bugs{runsAsDonor: true}},
 		{"a replacement that nobody waits for while it joins", heals3, bugs{freeWhileJoin: true}},
 		{"a substitute that doesn't ask the one that joins", heals3, bugs{leadsWhileJoin: true}},
 	} {

@@ -12,6 +12,8 @@ var (
 	once  = [][]op{{test, send(1)}, {send(0)}}
 	// asks: both ranks decide, and each one's decisions reach the other.
 	asks = [][]op{{test, send(1), receive, send(1)}, {send(0), test, send(0)}}
+	// pings: as asks, once.
+	pings = [][]op{{test, send(1), receive}, {test, send(0)}}
 	// serves: rank 0 serves whichever of two others comes first.
 	serves = [][]op{{receive, send(1), receive, send(2)}, {send(0), receive}, {send(0), receive}}
 )
@@ -36,8 +38,12 @@ var worlds = []struct {
 	{"a rank of 3", setup{programs: once, degrees: []int{3, 1}, deaths: 2}, small},
 	{"3 ranks, a server of 2", setup{programs: serves, degrees: []int{2, 1, 1}, deaths: 1, heals: 1}, small},
 
+	{"2 ranks of 2, healing", setup{programs: asks, degrees: []int{2, 2}, deaths: 2, heals: 1}, large},
+	{"2 ranks of 2, healing twice", setup{programs: asks, degrees: []int{2, 2}, deaths: 3, suspects: true, heals: 2}, huge},
+	{"2 ranks of 2 and 3, healing", setup{programs: pings, degrees: []int{3, 2}, deaths: 2, heals: 1}, huge},
+	{"2 ranks of 3, healing", setup{programs: asks, degrees: []int{3, 3}, deaths: 4, suspects: true, heals: 2}, huge},
 	{"2 ranks of 2, suspicions", setup{programs: asks, degrees: []int{2, 2}, deaths: 2, suspects: true}, large},
-	{"2 ranks of 3", setup{programs: [][]op{{test, send(1), receive}, {test, send(0)}}, degrees: []int{3, 3}, deaths: 2}, huge},
+	{"2 ranks of 3", setup{programs: pings, degrees: []int{3, 3}, deaths: 2}, huge},
 	{"a rank of 3, suspicions, healing", setup{programs: tests, degrees: []int{3, 1}, deaths: 2, suspects: true, heals: 1}, huge},
 	{"3 ranks of 2", setup{programs: serves, degrees: []int{2, 2, 2}, deaths: 2, heals: 1}, huge},
 }

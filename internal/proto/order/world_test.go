@@ -41,6 +41,8 @@ type bugs struct {
 	healsWithout   bool // a replacement doesn't get the decisions that its donor hasn't carried out
 	freeWhileJoin  bool // a replacement that is joining counts as one that knows everything
 	leadsWhileJoin bool // a substitute doesn't wait for a replacement that is joining
+	donatesUnsent  bool // a donor has output that waits, which the replacement takes for sent
+	runsAsDonor    bool // a donor's program goes on before the replacement has joined
 }
 
 // setup is what a world begins with.
@@ -204,7 +206,7 @@ func (w *world) Events(dst []event) []event {
 			case w.suspects && !w.condemned[q] && !w.condemned[p] && w.died < w.deaths && w.live(p) > 1:
 				dst = append(dst, event{evSuspect, q, p})
 			}
-			if w.crashed[q] && knows && w.healed < w.heals && !w.healing() && !w.condemned[p] && len(n.outbox) == 0 {
+			if w.crashed[q] && knows && w.healed < w.heals && !w.healing() && !w.condemned[p] && (len(n.outbox) == 0 || w.bugs.donatesUnsent) {
 				dst = append(dst, event{evHeal, p, q})
 			}
 		}
@@ -434,7 +436,7 @@ func (w *world) startHeal(p, q int) error {
 	w.nodes[q] = nil
 	w.heal = heal{donor: p, slot: q}
 	n := w.own(p)
-	n.paused = true
+	n.paused = !w.bugs.runsAsDonor
 	w.admit(n, q, p)
 	for other := first; other < first+degree; other++ {
 		w.net.Keep(other, q, 0)
@@ -502,7 +504,7 @@ func (w *world) giveUp() {
 var errStuck = errors.New("a program waits for ever")
 
 // End implements explore.World: all that live have come to the end of their programs, in the same
-// way.
+// way, and all that their programs have sent has left.
 func (w *world) End() error {
 	for p, n := range w.nodes {
 		if w.crashed[p] || n == nil {
@@ -510,6 +512,17 @@ func (w *world) End() error {
 		}
 		if n.pc < len(w.programs[w.rank[p]]) || len(n.outbox) > 0 {
 			return fmt.Errorf("process %d: %w (program counter %d, known decisions that wait %v, outputs that wait %d, machine %+v)", p, errStuck, n.pc, n.tail, len(n.outbox), *n.m)
+		}
+		sends := make([]int, len(w.degrees))
+		for _, o := range w.programs[w.rank[p]] {
+			if o.kind == opSend {
+				sends[o.to]++
+			}
+		}
+		for dst, n := range sends {
+			if left := len(w.sent[w.rank[p]*len(w.degrees)+dst]); left < n {
+				return fmt.Errorf("of %d messages of rank %d to %d only %d have left", n, w.rank[p], dst, left)
+			}
 		}
 		first, _ := w.siblings(p)
 		for q := first; q < p; q++ {
