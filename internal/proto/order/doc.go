@@ -29,7 +29,9 @@
 //   - What a program does depends on its decisions and its messages only.
 //   - A donor has nothing waiting for stability when Admit is called, and its program is paused
 //     until the replacement has joined or is dead. The decisions that the donor's program hasn't
-//     carried out are the driver's to hand over.
+//     carried out are the driver's to hand over. Restore is followed by the deaths that the
+//     replacement knows of.
+//   - Of each rank one slot at a time is refilled.
 //
 // # Invariants
 //
@@ -47,9 +49,9 @@
 //
 // # Limits
 //
-// internal/runtime/process/order.go is the driver (banyan run --order leader). It heals nothing
-// yet. The tests' world takes it as given that what has left a process reaches all
-// replicas of its receiver, as package replica sees to. Threads aren't ordered. While a
+// internal/runtime/process/order.go is the driver (banyan run --order leader), and ledhealing.go
+// beside it of replacements. The tests' world takes it as given that what has left a process
+// reaches all replicas of its receiver, as package replica sees to. Threads aren't ordered. While a
 // replacement takes over its donor's state, the rank sends nothing that depends on new
 // decisions.
 package order
