@@ -135,9 +135,9 @@ func TestLed(t *testing.T) {
 
 var healings = flag.Int("healings", 2, "how many jobs TestLedHealing runs")
 
-// Replicas that have died are replaced, leaders and others, and the donor of each replacement dies soon
-// after it. So each rank is led by one replacement after the other. The output is always that of an
-// undisturbed run.
+// Replicas that have died are replaced, leaders and others, and the donor of each replacement dies
+// soon after it. So each rank is led by one replacement after the other. The output is always that
+// of an undisturbed run.
 func TestLedHealing(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {

@@ -58,8 +58,8 @@ func (m *Machine) AppendState(b []byte, replacement int) []byte {
 	return b
 }
 
-// Restore gives a replacement the state of its donor. It is told again then of deaths that it was told
-// of before, and takes part from Commit on.
+// Restore gives a replacement the state of its donor. It is told again then of deaths that it was
+// told of before, and takes part from Commit on.
 func (m *Machine) Restore(state []byte) error {
 	r := varint.Read(state)
 	*m = Machine{self: m.self, present: set(r.Uint()), joining: set(r.Uint())}

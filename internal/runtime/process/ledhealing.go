@@ -9,9 +9,9 @@ import (
 
 // The replacement of dead replicas in leader order. A replacement runs to its first safe point as
 // one that follows: what its donor's program was told up to there is part of the donor's log. At
-// the safe point it takes over what the donor's machine knows, and the tail of the leader's log: the
-// decisions that the donor knows and its program hasn't come to. From there on it follows, or leads
-// when its turn has come.
+// the safe point it takes over what the donor's machine knows, and the tail of the leader's log:
+// the decisions that the donor knows and its program hasn't come to. From there on it follows, or
+// leads when its turn has come.
 //
 // A donor first waits until replication has all that its program has sent (OutputSent). While a
 // replacement joins, what other replicas of the rank send waits if it depends on later decisions.

@@ -63,8 +63,8 @@ type history struct {
 	over    bool      // the bound was passed: the log is useless
 	frozen  bool
 	whole   []byte // of a replacement: the log that it was given, instead of records
-	// answers are what was decided, in leader order, from when the log is frozen on. A replacement's are
-	// those that it was given.
+	// answers are what was decided, in leader order, from when the log is frozen on. A
+	// replacement's are those that it was given.
 	answers []byte
 }
 

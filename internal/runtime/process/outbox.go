@@ -1,11 +1,11 @@
 package process
 
 // outbox is what a program in leader order has sent and replication hasn't got yet. A message waits
-// until all replicas of the rank know what it may depend on (output commit). So what replication has
-// sent, and keeps for others, depends on nothing that a replica of the rank could decide otherwise:
-// it is sent again, and is part of a donor's state, without a question. All that isn't the
-// program's leaves at once: acknowledgements and the data of offers say nothing that a decision could
-// change.
+// until all replicas of the rank know what it may depend on (output commit). So what replication
+// has sent, and keeps for others, depends on nothing that a replica of the rank could decide
+// otherwise: it is sent again, and is part of a donor's state, without a question. All that isn't
+// the program's leaves at once: acknowledgements and the data of offers say nothing that a decision
+// could change.
 type outbox struct {
 	messages []heldMessage // in the order in which they were sent
 	bytes    int           // of those that are copies
