@@ -13,6 +13,7 @@ func TestCanaries(t *testing.T) {
 	three := setup{programs: once, degrees: []int{3, 1}, deaths: 2}
 	suspects := setup{programs: once, degrees: []int{3, 1}, deaths: 2, suspects: true}
 	heals := setup{programs: tests, degrees: []int{2, 1}, deaths: 2, heals: 1}
+	lone := setup{programs: [][]op{{test, send(1)}, {}}, degrees: []int{3, 1}, deaths: 3, heals: 1}
 	heals3 := setup{programs: once, degrees: []int{3, 1}, deaths: 3, heals: 1}
 	for _, c := range []struct {
 		name  string
@@ -25,7 +26,7 @@ func TestCanaries(t *testing.T) {
 		{"a follower ahead of its log", two, bugs{runsAhead: true}},
 		{"a follower of two leaders", suspects, bugs{hearsOldLeader: true}},
 		{"a replacement without the tail of the log", heals, bugs{healsWithout: true}},
-		{"a donor whose output waits", heals3, bugs{donatesUnsent: true}},
+		{"a donor whose output waits", lone, bugs{donatesUnsent: true}},
 		{"a donor that isn't paused", heals, bugs{runsAsDonor: true}},
 		{"a replacement that nobody waits for while it joins", heals3, bugs{freeWhileJoin: true}},
 		{"a substitute that doesn't ask the one that joins", heals3, bugs{leadsWhileJoin: true}},
