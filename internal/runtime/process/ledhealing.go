@@ -78,7 +78,7 @@ func (o *ordered) tail() []byte {
 		}
 	}
 	numbers := make([]uint64, 0, len(o.matches))
-	for n := range o.matches {
+	for n := range o.matches { //banyan:maporder sorted below
 		numbers = append(numbers, n)
 	}
 	slices.Sort(numbers)

@@ -10,9 +10,9 @@ import (
 	"banyan/internal/runtime/state"
 )
 
-// talk is gossip in rounds, with a safe point after each: what the program does is decided by timing
-// before the first safe point, too. Rounds that follow each other have different contexts, or each
-// rank could wait for the others to receive what they receive in the next round.
+// talk is gossip in rounds, with a safe point after each: what the program does is decided by
+// timing before the first safe point, too. Rounds that follow each other have different contexts,
+// or each rank could wait for the others to receive what they receive in the next round.
 type talk struct {
 	*gossip
 	rounds, setUp int
@@ -93,8 +93,8 @@ func (k *talk) wrong() error {
 	return k.err
 }
 
-// Replicas of programs that depend on timing are replaced, leaders and others, and die at every point
-// of a healing. The live replicas of a rank come to the same end.
+// Replicas of programs that depend on timing are replaced, leaders and others, and die at every
+// point of a healing. The live replicas of a rank come to the same end.
 func TestLedHealing(t *testing.T) {
 	done, failed, together := 0, 0, 0
 	seeds(t, func(t *testing.T, seed uint64) {

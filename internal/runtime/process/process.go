@@ -23,7 +23,8 @@
 //     of dead replicas;
 //   - lifecycle (leave.go): how this process ends;
 //   - through (through.go): waits for a rank that has finished;
-//   - leader order (order.go, decisions.go, held.go, outbox.go, ledhealing.go): what timing decides;
+//   - leader order (order.go, decisions.go, held.go, outbox.go, ledhealing.go): what timing
+//     decides;
 //   - tolerance (failures.go, tolerance.go, agreements.go, revoked.go): what programs do that
 //     handle failures themselves;
 //   - requests (request.go, composite.go, waits.go), in which the program waits;
