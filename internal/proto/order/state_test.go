@@ -78,7 +78,8 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// TestJoinsInSilence: a replacement without a state neither leads nor says anything, though others die.
+// TestJoinsInSilence: a replacement without a state neither leads nor says anything, though others
+// die.
 func TestJoinsInSilence(t *testing.T) {
 	m, out := New(Config{Degree: 3, Self: 0, Joins: true}), Actions{}
 	m.Dead(1, &out)
