@@ -49,6 +49,7 @@ type Member struct {
 	endings    map[membership.Member]*ending
 	reserved   map[string]*reservation // by name
 	candidacy  candidacy
+	leases     leases
 	memory     memory
 	rivals     map[Nonce]bool // other foundings of the group that were told of
 	review     bool           // review the endings: there is a new view
@@ -86,7 +87,7 @@ func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, er
 		start:  time.Now(),
 		events: make(chan func(), postLimit), admitted: make(chan struct{}), over: make(chan struct{}),
 		cards: map[membership.Member]Card{}, links: map[membership.Member]*link{}, streams: map[membership.Member]*stream{},
-		rivals: map[Nonce]bool{}, endings: map[membership.Member]*ending{}, reserved: map[string]*reservation{}, readyAt: proto.Never, suspectAt: proto.Never,
+		leases: leases{out: map[*Lease]bool{}}, rivals: map[Nonce]bool{}, endings: map[membership.Member]*ending{}, reserved: map[string]*reservation{}, readyAt: proto.Never, suspectAt: proto.Never,
 	}
 	if m.card.Address == "" {
 		m.card.Address = socket.Addr().String()
@@ -192,7 +193,7 @@ func (m *Member) clock() proto.Time { return proto.Time(time.Since(m.start)) }
 func (m *Member) untilDeadline() time.Duration {
 	d := proto.Never
 	if m.machine != nil {
-		d = min(m.machine.Deadline(), m.detector.Deadline(), m.readyAt, m.suspectAt)
+		d = min(m.machine.Deadline(), m.detector.Deadline(), m.readyAt, m.suspectAt, m.leaseDeadline())
 	}
 	if d == proto.Never {
 		return time.Hour
@@ -217,6 +218,8 @@ func (m *Member) tick() {
 		m.getReady()
 	}
 	m.settle()
+	m.serveLeases()
+	m.settle()
 }
 
 // finish ends the loop. The first reason counts.
@@ -232,6 +235,7 @@ const shutdownLimit = time.Second
 // shutdown frees all that the member has. First it sends what the others have to know, such as
 // the view without a member that leaves.
 func (m *Member) shutdown() {
+	m.awaitLeases()
 	if m.ended != ErrClosed {
 		for deadline := time.Now().Add(shutdownLimit); !m.quiet() && time.Now().Before(deadline); {
 			select {

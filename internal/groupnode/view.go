@@ -37,7 +37,8 @@ func (m *Member) enter(f Founding) {
 }
 
 func (m *Member) machineConfig() membership.Config {
-	return membership.Config{Self: m.self, Arity: m.cfg.Arity, Gather: proto.Time(m.cfg.Gather), Patience: proto.Time(m.cfg.Patience)}
+	return membership.Config{Self: m.self, Arity: m.cfg.Arity, Gather: proto.Time(m.cfg.Gather), Patience: proto.Time(m.cfg.Patience),
+		Lease: m.cfg.leaseSpan(), Promise: proto.Time(m.cfg.Timeout)}
 }
 
 // admittedBy takes the first message that has a view with this member in it. From it a joiner

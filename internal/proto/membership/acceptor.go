@@ -62,7 +62,7 @@ func (m *Machine) promise(x *Message, out *Actions) bool {
 		m.send(x.Base.Members[x.Ballot.Position], &Message{Kind: Reject, Number: x.Number, Accepted: m.promised}, out)
 		return false
 	}
-	if len(m.round.awaiting) > 0 && !m.round.root && m.round.ballot.Position != x.Ballot.Position {
+	if (len(m.round.awaiting) > 0 || m.round.held) && !m.round.root && m.round.ballot.Position != x.Ballot.Position {
 		m.leftRound, m.hasLeft = m.round.ballot, true // its coordinator waits for this member's answer: see unbind
 	}
 	m.promised = x.Ballot
@@ -72,7 +72,7 @@ func (m *Machine) promise(x *Message, out *Actions) bool {
 // takePart begins this member's part in a round: it accepts what is proposed, or recalls what it
 // has accepted, passes the order on, and waits for its children.
 func (m *Machine) takePart(now proto.Time, x *Message, t *tree, index int, out *Actions) {
-	m.round = round{ballot: x.Ballot, kind: x.Kind, root: index == 0, awaiting: m.round.awaiting[:0]}
+	m.round = round{ballot: x.Ballot, kind: x.Kind, root: index == 0, awaiting: m.round.awaiting[:0], skip: x.Skip}
 	if index > 0 {
 		m.round.parent = t.member(t.parent(index))
 	}
@@ -129,6 +129,9 @@ func (m *Machine) believes(x *Message) bool {
 // complete answers for the subtree when all of it has answered.
 func (m *Machine) complete(now proto.Time, out *Actions) {
 	r := &m.round
+	if r.held = len(r.awaiting) == 0 && r.kind == Propose && now < m.heldUntil(); r.held {
+		return
+	}
 	switch {
 	case len(r.awaiting) > 0:
 	case r.root:

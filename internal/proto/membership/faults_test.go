@@ -259,7 +259,7 @@ func (s *swarm) cut(random *rand.Rand, n int) {
 // end in one view.
 func TestCuts(t *testing.T) {
 	seen := swarms(t, 3000, "TestCuts", func(seed uint64) (*swarm, error) { return playCut(seed, bug{}) })
-	for _, what := range []string{"halted", "excluded", "let in", "ask", "certain", "halt", "reject", "nobody is left"} {
+	for _, what := range []string{"halted", "excluded", "let in", "ask", "certain", "halt", "reject", "nobody is left", "a lease is used"} {
 		if seen[what] == 0 && !t.Failed() && *swarmSeed == 0 && !testing.Short() {
 			t.Errorf("it never occurred: %s", what)
 		}

@@ -201,7 +201,7 @@ type forger struct {
 }
 
 func (f *forger) message(from Member) *Message {
-	x := &Message{Kind: Kind(1 + f.random.IntN(int(Eviction)))}
+	x := &Message{Kind: Kind(1 + f.random.IntN(int(Grant)))}
 	if len(f.seen) > 0 && f.random.IntN(4) > 0 {
 		*x = *f.seen[f.random.IntN(len(f.seen))]
 	}
@@ -220,7 +220,7 @@ func (f *forger) message(from Member) *Message {
 func (f *forger) twist(x *Message) {
 	switch f.random.IntN(9) {
 	case 0:
-		x.Kind = Kind(1 + f.random.IntN(int(Eviction)))
+		x.Kind = Kind(1 + f.random.IntN(int(Grant)))
 	case 1:
 		x.Number = []uint64{x.Number + 1, x.Number - 1, 1 << 60, 1<<64 - 1}[f.random.IntN(4)]
 	case 2:

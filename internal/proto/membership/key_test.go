@@ -48,6 +48,9 @@ func (w *world) AppendKey(dst []byte) []byte {
 		}
 		slowest = min(slowest, w.at[p])
 		dst = appendMachine(dst, m)
+		if w.rules.asks > 0 {
+			dst = w.appendLeases(dst, m)
+		}
 		for q, x := range w.told[p] {
 			if w.knows(p, q) {
 				x = nothing
@@ -68,6 +71,9 @@ func (w *world) AppendKey(dst []byte) []byte {
 				dst = append(dst, byte(q))
 			}
 		}
+	}
+	if w.rules.asks > 0 {
+		dst = w.leasing.append(dst, w.now, w.at)
 	}
 	return append(w.appendHistory(dst, slowest), byte(w.crashes), byte(w.lies), byte(b2i(w.cut)), byte(b2i(w.healed)), byte(b2i(w.begun)), byte(w.retries))
 }

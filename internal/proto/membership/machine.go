@@ -21,8 +21,13 @@ type Config struct {
 	Patience proto.Time
 	// Retry is how long a joiner waits for an answer.
 	Retry proto.Time
+	// Lease is how long a lease on a view lasts from when it was asked for, and Promise how long
+	// those that grant it keep to it. Promise is longer by as much as clocks may differ. There are
+	// no leases if they are 0.
+	Lease, Promise proto.Time
 
 	quorum func(*View, []Departure) bool // tests try others than View.Quorum
+	bugs   bugs
 }
 
 // Validate says what is wrong with a Config.
@@ -36,6 +41,8 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("patience %d: want 0 or more", c.Patience)
 	case c.Retry < 0:
 		return fmt.Errorf("retry %d: want 0 or more", c.Retry)
+	case c.Lease < 0 || c.Promise < c.Lease:
+		return fmt.Errorf("a lease of %d, promised for %d: want 0 or more, promised for longer", c.Lease, c.Promise)
 	}
 	return nil
 }
@@ -60,6 +67,7 @@ type Machine struct {
 	leftRound Ballot // of a round that this process left without an answer, for promised,
 	hasLeft   bool   // if it did
 	lead      lead
+	leases    leases
 
 	asker   Member  // the coordinator that wants to know of certain deaths
 	asked   bool    // there is one
@@ -74,6 +82,8 @@ type round struct {
 	parent   Member
 	root     bool
 	awaiting []Member // children that haven't answered
+	held     bool     // all have, but this process may not agree yet: see leases
+	skip     []Departure
 	best     Ballot
 	view     *View       // accepted under best by a member below
 	certain  []Departure // known below
@@ -128,7 +138,11 @@ func (m *Machine) Deadline() proto.Time {
 	if m.over {
 		return proto.Never
 	}
-	return min(m.lead.until, m.lead.beginAt, m.joiner.retryAt)
+	held := proto.Never
+	if m.round.held {
+		held = m.heldUntil()
+	}
+	return min(m.lead.until, m.lead.beginAt, m.joiner.retryAt, held)
 }
 
 // Tick lets time pass.
@@ -143,6 +157,7 @@ func (m *Machine) Tick(now proto.Time, out *Actions) {
 	if now >= m.joiner.retryAt {
 		m.askNext(now, out)
 	}
+	m.resume(now, out)
 	if now >= m.lead.beginAt {
 		m.lead.beginAt = proto.Never
 		if m.changes() {
@@ -165,6 +180,7 @@ func (m *Machine) Departed(now proto.Time, x Member, why Why, out *Actions) {
 		m.askToLeave(out) // the coordinator may be another one now
 	}
 	m.drive(now, out)
+	m.resume(now, out)
 }
 
 // unbind tells a coordinator that this process has left its round for a higher ballot of a
@@ -237,6 +253,10 @@ func (m *Machine) Receive(now proto.Time, x *Message, out *Actions) {
 		}
 	case Eviction:
 		m.eviction(x, out)
+	case Lease:
+		m.grant(now, x, out)
+	case Grant:
+		m.granted(x)
 	}
 	m.drive(now, out)
 }
@@ -308,6 +328,7 @@ func (m *Machine) install(v *View, stable bool, out *Actions) {
 	m.joins = slices.DeleteFunc(m.joins, func(x Member) bool { return v.Has(x) || v.Excludes(x) })
 	m.leaves = slices.DeleteFunc(m.leaves, v.Excludes)
 	m.promised, m.accepted, m.proposal, m.round = Ballot{}, Ballot{}, nil, round{awaiting: m.round.awaiting[:0]}
+	m.leases = leases{request: m.leases.request, granted: m.leases.granted[:0], promises: m.leases.promises[:0]}
 	m.asked, m.hasLeft = false, false
 	m.joiner.retryAt = proto.Never
 	m.lead.reset(v, m.cfg.Self)

@@ -39,11 +39,15 @@ const (
 	Leave
 	// Eviction notice: you are out, by a view that the sender has installed.
 	Eviction
+	// Lease: promise not to go on without me from view Number.
+	Lease
+	// Grant: promised.
+	Grant
 )
 
 var kinds = [...]string{Collect: "collect", Report: "report", Propose: "propose", Ack: "ack", Commit: "commit", Current: "current",
 	Reject: "reject", Ask: "ask", Certain: "certain", Halt: "halt", Join: "join", Redirect: "redirect",
-	Refuse: "refuse", Leave: "leave", Eviction: "eviction notice"}
+	Refuse: "refuse", Leave: "leave", Eviction: "eviction notice", Lease: "lease", Grant: "grant"}
 
 func (k Kind) String() string {
 	if int(k) < len(kinds) && kinds[k] != "" {
@@ -71,7 +75,7 @@ type Message struct {
 	From Member
 	// Number is that of the view to be decided on, or decided (Commit).
 	Number   uint64
-	Ballot   Ballot
+	Ballot   Ballot      // Lease, Grant: the request's number, as Attempt
 	Base     *View       // Collect, Propose, Ask, Halt: the view before
 	Skip     []Departure // the members of Base, or of View (Commit), that aren't in the tree
 	View     *View       // Propose, Commit, Report

@@ -41,12 +41,16 @@ type swarm struct {
 	oneWay, far  bool
 	lies         bool // the detector suspects arbitrary processes: only safety is promised
 	bug          bug
+	slowest      proto.Time    // leases are asked for: by clocks that run so many percent as fast, or more
+	claims       map[int]claim // what processes rely on, by the time of the world
+	rates        []proto.Time  // of clocks, in percent
 }
 
 // bug is a known bug, for canaries.
 type bug struct {
 	quorum   func(*View, []Departure) bool
 	presumes bool // a new coordinator proposes without collecting first
+	slow     bool // clocks are slower than leases allow for
 }
 
 type node struct {
@@ -86,11 +90,14 @@ func newSwarm(seed uint64, n int, b bug) *swarm {
 		s.add(m).machine = New(s.config(m), first)
 		s.nodes[len(s.nodes)-1].first = 1
 	}
+	if seed%2 == 0 || b.slow {
+		s.lease(n)
+	}
 	return s
 }
 
 func (s *swarm) config(m Member) Config {
-	return Config{Self: m, Arity: s.arity, Gather: s.gather, Patience: 3000, Retry: 400, quorum: s.bug.quorum}
+	return Config{Self: m, Arity: s.arity, Gather: s.gather, Patience: 3000, Retry: 400, quorum: s.bug.quorum, Lease: swarmLease, Promise: swarmPromise}
 }
 
 func (s *swarm) add(m Member) *node {
@@ -231,6 +238,9 @@ func (s *swarm) installed(p int, a Action) error {
 			s.seen["let in again"]++
 		}
 	}
+	if err := s.past(v.Number); err != nil {
+		return err
+	}
 	switch first := s.views[v.Number]; {
 	case first == nil:
 		if err := s.decided(p, v); err != nil {
@@ -288,6 +298,11 @@ func (s *swarm) die(p int, how state) error {
 		why = Left
 	}
 	delay, spread := s.within(200), s.within(300)
+	if how == stopped {
+		delay += max(s.claims[p].until-s.now, 0) // its program relies on a lease: see groupnode
+	} else {
+		delete(s.claims, p)
+	}
 	for q := range s.nodes {
 		s.tell(q, p, why, delay+s.within(spread))
 	}

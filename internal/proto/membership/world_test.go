@@ -43,8 +43,9 @@ type world struct {
 	cut      bool       // the network between the sides is cut
 	healed   bool       // the cut has been healed
 	messages int
-	sent     [Eviction + 1]int
+	sent     [Grant + 1]int
 	now      proto.Time
+	leasing  leasing
 	retries  int             // that may still come: in a quiet system, or early
 	seen     *[]*Message     // if not nil: the messages sent
 	ends     map[string]bool // if not nil: the ends of all worlds of an exploration
@@ -86,6 +87,11 @@ type rules struct {
 	heals  bool // the cut may end; messages under way by then are lost
 	far    bool // a death beyond the cut is never certain
 	lies   int
+	// asks is how many leases may be asked for. ticks is how often time passes while something is
+	// under way. A lease that is had is used at once if uses says so.
+	asks, ticks int
+	uses        bool
+	bugs        bugs
 	// reduced leaves out states: see world.
 	reduced bool
 	// Known bugs, for canaries.
@@ -99,7 +105,9 @@ func newWorld(r rules) *world {
 	for p := range r.members {
 		m := first.Members[p]
 		c := Config{Self: m, Arity: r.arity, quorum: r.quorum}
-		if r.divided() {
+		if r.asks > 0 {
+			c.Lease, c.Promise, c.bugs = 2, 2, r.bugs
+		} else if r.divided() {
 			c.Patience = 1
 		}
 		w.add(m, New(c, first), living)
@@ -108,6 +116,7 @@ func newWorld(r rules) *world {
 		w.add(j, nil, unborn)
 	}
 	n := len(w.machines)
+	w.leasing = leasing{asks: r.asks, ticks: r.ticks, claims: make([]claim, n)}
 	w.told, w.network, w.last = make([][]word, n), network.New[*Message](n), make([][]int, n)
 	for p := range n {
 		w.told[p] = make([]word, n)
@@ -126,7 +135,7 @@ func (w *world) add(m Member, x *Machine, s state) {
 }
 
 type event struct {
-	kind  byte // d: deliver, t: tell for certain, s: tell of silence, c: crash, j: join, r: retry, p: patience ends, l: leave, x: cut, h: heal
+	kind  byte // d: deliver, t: tell for certain, s: tell of silence, c: crash, j: join, r: retry, p: patience ends, l: leave, x: cut, h: heal, a: ask for a lease, u: give it back, T: time passes, k: p notices
 	p, q  int  // d: from p to q; t, s: to p of q; c: p loses its last q sends
 	extra string
 	// dies says that the process that takes the step crashes in it, after so many sends.
@@ -161,7 +170,7 @@ func (e event) actor() int {
 	switch e.kind {
 	case 'd':
 		return e.q
-	case 'c', 'x', 'h':
+	case 'c', 'x', 'h', 'T':
 		return -1
 	}
 	return e.p
@@ -220,6 +229,9 @@ func (w *world) Events(dst []event) []event {
 	if w.cut && w.rules.heals {
 		dst = append(dst, event{kind: 'h'})
 	}
+	if w.rules.asks > 0 {
+		dst = w.leaseEvents(dst)
+	}
 	if w.crashes > 0 {
 		dst = w.deaths(dst)
 	}
@@ -258,7 +270,7 @@ func (w *world) quiet() bool {
 // certain says whether p may be told for certain that q is gone. A process that has left or
 // been excluded ends, and the detector tells of that as well.
 func (w *world) certain(p, q int) bool {
-	return w.ended(q) && w.rules.why != Silent && !(w.rules.far && w.cut && !w.together(p, q)) ||
+	return w.ended(q) && !w.claims(q) && w.rules.why != Silent && !(w.rules.far && w.cut && !w.together(p, q)) ||
 		w.states[q] == stopped && w.machines[q].leaving
 }
 
@@ -330,6 +342,10 @@ func (w *world) Apply(e event) error {
 		}
 		w.cut, w.healed = false, true
 		return nil
+	case 'T':
+		w.now++
+		w.leasing.ticks--
+		return nil
 	}
 	p := e.actor()
 	if e.kind != 'j' {
@@ -353,6 +369,10 @@ func (w *world) Apply(e event) error {
 		}
 	case 'j':
 		w.states[p] = living
+	case 'a':
+		w.leasing.asks--
+	case 'u':
+		w.leasing.claims[p] = claim{}
 	case 'r':
 		w.now, w.retries = w.now+1, w.retries-1
 	}
@@ -375,7 +395,7 @@ func (w *world) Apply(e event) error {
 		w.end(p, dead)
 		w.crashes--
 	}
-	return nil
+	return w.checkLeases(p)
 }
 
 // act lets a machine take the step of an event. It changes nothing else.
@@ -408,6 +428,15 @@ func (w *world) act(e event, m *Machine, out *Actions) *Machine {
 		m.Tick(m.lead.until, out)
 	case 'l':
 		m.Leave(w.now, out)
+	case 'a':
+		m.AskLease(w.now, out)
+	case 'u':
+		m.Hold(w.now, 0, out)
+	case 'k':
+		m.Tick(w.now, out)
+	}
+	if at := m.Leased(); w.rules.uses && e.kind != 'u' && at > w.now {
+		m.Hold(w.now, at, out)
 	}
 	return m
 }
@@ -586,6 +615,7 @@ func (w *world) Clone() *world {
 	for p := range w.told {
 		c.told[p] = slices.Clone(w.told[p])
 	}
+	c.leasing.claims = slices.Clone(w.leasing.claims)
 	return &c
 }
 
@@ -596,6 +626,7 @@ func clone(m *Machine) *Machine {
 	c := *m
 	c.gone, c.joins, c.leaves = slices.Clone(m.gone), slices.Clone(m.joins), slices.Clone(m.leaves)
 	c.round.certain, c.round.awaiting = slices.Clone(m.round.certain), slices.Clone(m.round.awaiting)
+	c.leases.granted, c.leases.promises = slices.Clone(m.leases.granted), slices.Clone(m.leases.promises)
 	c.skipped = nil
 	return &c
 }
