@@ -36,6 +36,7 @@
 //     seen to end, any number goes on.
 //   - [View.Token] rises with each view, and from one founding of the group to the next, as far as
 //     [Config.Epochs] says: it is a fencing token.
+//   - While a member has a [Lease], no process has a later view than the lease's.
 //   - Views are data, not calls: the group never waits for the program, however slowly it reads.
 //   - A process that doesn't know the secret isn't let in, and its frames aren't read.
 //
@@ -44,6 +45,8 @@
 // Members don't install a view at one instant, and a member may be out without knowing it, for as
 // long as it can't be reached. So work that must be done only once needs a step that only one
 // process can make (examples/workqueue has one), or the token of the view as a fencing token.
+// Where the resource can't compare tokens, a [Lease] says until when nobody else acts by a later
+// view; it can't keep out a process that is stopped between looking at its lease and acting.
 //
 // After a total outage the group is founded anew: a new [Founding], in which numbers of views and
 // incarnations begin at 1. Only tokens can be compared across foundings.

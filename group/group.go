@@ -165,7 +165,7 @@ func (m *Member) Views() <-chan View { return m.views.out }
 
 // Latest is the view in force here, whether or not the program has read it from Views. After the
 // member's end it is the last one. Others may have a later view already: what must be done only
-// once needs the view's token as a fence.
+// once needs the view's token as a fence, or a [Lease].
 func (m *Member) Latest() View { return *m.latest.Load() }
 
 // Err says why the member has ended. It is nil if the member hasn't.
@@ -176,8 +176,8 @@ func (m *Member) Err() error { return m.node.Err() }
 func (m *Member) Leave(ctx context.Context) error { return m.node.Leave(ctx) }
 
 // Close ends the member, unless it has ended already, and frees all that it has. To the others
-// the member has died, unless it had left. Views that haven't been read are dropped. Close may be
-// called more than once.
+// the member has died, unless it had left. Views that haven't been read are dropped. Close waits
+// for leases to be released or to end. It may be called more than once.
 func (m *Member) Close() {
 	m.node.Close()
 	m.views.discard()

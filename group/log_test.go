@@ -10,9 +10,10 @@ import (
 
 // history is what one member has seen, for the checks of whole groups.
 type history struct {
-	self  group.Identity
-	views []group.View
-	end   string // why it ended; empty if it was killed, or hasn't
+	self   group.Identity
+	views  []group.View
+	claims []claim // leases that it had
+	end    string  // why it ended; empty if it was killed, or hasn't
 }
 
 // check says what is wrong with the histories of all members of one group. Each must have its

@@ -57,10 +57,11 @@ func (n *notes) change(f func()) {
 
 // report is a line of a member process's output.
 type report struct {
-	Self *group.Identity `json:",omitempty"`
-	View *group.View     `json:",omitempty"`
-	End  string          `json:",omitempty"`
-	Leak string          `json:",omitempty"`
+	Self  *group.Identity `json:",omitempty"`
+	View  *group.View     `json:",omitempty"`
+	End   string          `json:",omitempty"`
+	Leak  string          `json:",omitempty"`
+	Claim *claim          `json:",omitempty"`
 }
 
 // endings are the errors with which faults may end a member.
@@ -77,7 +78,8 @@ const memberEnv = "BANYAN_TEST_GROUP_MEMBER"
 // view, and leaves when it is told to. It ends with its standard input, so that it doesn't
 // outlive the test.
 func memberProcess(encoded string) int {
-	out := json.NewEncoder(os.Stdout)
+	lines := &lineWriter{file: os.Stdout}
+	out := json.NewEncoder(lines)
 	fds := descriptors()
 	var cfg group.Config
 	if err := json.Unmarshal([]byte(encoded), &cfg); err != nil {
@@ -107,9 +109,17 @@ func memberProcess(encoded string) int {
 			m.Leave(ctx)
 		}
 	}()
+	claimed := make(chan struct{})
+	go func() {
+		defer close(claimed)
+		if os.Getenv(leasesEnv) != "" {
+			claimLeases(ctx, m, json.NewEncoder(lines))
+		}
+	}()
 	for v := range m.Views() {
 		out.Encode(report{View: &v})
 	}
+	<-claimed
 	end := report{End: m.Err().Error()}
 	if stop() {
 		m.Close()
@@ -219,6 +229,8 @@ func (p *process) listen(out io.Reader) {
 				p.h.self = *w.Self
 			case w.View != nil:
 				p.h.views = append(p.h.views, *w.View)
+			case w.Claim != nil:
+				p.h.claims = append(p.h.claims, *w.Claim)
 			case w.Leak != "":
 				p.cause = errors.New("leaks " + w.Leak)
 			}

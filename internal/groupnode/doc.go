@@ -32,6 +32,7 @@
 //     that the view in force excludes aren't read; it is told that it is excluded.
 //   - To a quorum, a death is certain only by the word of a member on the same host that had read
 //     the dead member's stream to its end: see ending.
+//   - To the others a member lives until its program has no lease in use (awaitLeases).
 //   - Every wait is bounded, except those of Leave and Join, which have a context.
 //
 // # Limits

@@ -55,12 +55,19 @@
 // earlier one is over. A member that wants to leave asks too, takes part until a view
 // without it is agreed, and is released.
 //
+// # Leases
+//
+// A process that has to know that its view is still the last one asks the members for a lease
+// (lease.go). As long as that lasts, no process has a later view. Processes that never ask pay
+// nothing.
+//
 // # Invariants
 //
 //   - Views are installed in the order of their numbers, without a hole, and
 //     only with oneself as a member.
 //   - Two live processes never have different views of one number.
 //   - A promise isn't broken: under a lower ballot nothing is accepted.
+//   - At any moment all leases in use are on one view (TestLeases).
 //   - A process listens to no incarnation that its view excludes; it answers with an eviction
 //     notice.
 //
@@ -80,6 +87,10 @@
 // it takes its first view from any member of that view.
 //
 // # Limits
+//
+// Each renewal of a lease takes 2(n-1) messages. A lease is as good as the clock of the process
+// that asks: a virtual machine whose clocks all stand still while it is moved wakes with a lease
+// that has ended for the others.
 //
 // A View takes 12 bytes for each member, 8 for each process that was a member
 // once, and 12 or 8 for each that has just gone or joined (TestMemory). A proposal carries two

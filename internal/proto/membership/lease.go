@@ -102,16 +102,20 @@ func (m *Machine) granted(x *Message) {
 
 // countGrants begins a lease if those that have granted it are a quorum with this process.
 func (m *Machine) countGrants() {
+	l := &m.leases
+	if 2*(len(l.granted)+1) < len(m.view.Members) && !m.cfg.bugs.leasesAlone {
+		return
+	}
 	var others []Departure
 	for _, x := range m.view.Members {
-		if x != m.cfg.Self && !slices.Contains(m.leases.granted, x) {
+		if x != m.cfg.Self && !slices.Contains(l.granted, x) {
 			others = append(others, Departure{x, Silent})
 		}
 	}
 	if m.view.Quorum(others) || m.cfg.bugs.leasesAlone {
-		m.leases.until = m.leases.stamp + m.cfg.Lease
+		l.until = l.stamp + m.cfg.Lease
 		if m.cfg.bugs.longLease {
-			m.leases.until += m.cfg.Lease
+			l.until += m.cfg.Lease
 		}
 	}
 }

@@ -136,11 +136,11 @@ func leaseRules() (all []rules) {
 func TestLeases(t *testing.T) {
 	total := 0
 	for i, r := range leaseRules() {
-		stats, err := explore.All(newWorld(r), *states*25)
-		if total += stats.States; err != nil && stats.States < *states*25 {
+		stats, err := explore.All(newWorld(r), *states*8)
+		if total += stats.States; err != nil && stats.States < *states*8 {
 			t.Fatalf("%+v: %v", r, err)
 		}
-		for seed := range uint64(100) {
+		for seed := range uint64(30) {
 			r.asks, r.ticks = 4, 6
 			if err := explore.Random(newWorld(r), uint64(i)<<16+seed+1, 10_000); err != nil {
 				t.Fatalf("%+v: %v", r, err)
