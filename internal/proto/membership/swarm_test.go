@@ -41,8 +41,7 @@ type swarm struct {
 	oneWay, far  bool
 	lies         bool // the detector suspects arbitrary processes: only safety is promised
 	bug          bug
-	slowest      proto.Time    // leases are asked for: by clocks that run so many percent as fast, or more
-	claims       map[int]claim // what processes rely on, by the time of the world
+	claims       map[int]claim // what processes rely on, by the time of the world; nil: none asks for leases
 	rates        []proto.Time  // of clocks, in percent
 }
 
