@@ -89,6 +89,7 @@ type Member struct {
 	node   *groupnode.Member
 	views  *viewQueue
 	latest *atomic.Pointer[View]
+	recent *recent
 }
 
 // Join makes this process a member. It tries until ctx ends. It returns when the first view with
@@ -113,7 +114,7 @@ func Recover(ctx context.Context, cfg Config) (*Member, error) { return join(ctx
 
 func join(ctx context.Context, cfg Config, again bool) (*Member, error) {
 	views := newViewQueue()
-	s := &sink{views: views, group: cfg.Group}
+	s := &sink{views: views, recent: newRecent(), group: cfg.Group}
 	node, err := groupnode.Join(ctx, groupnode.Config{
 		Group: cfg.Group, Dir: cfg.Dir, Expect: cfg.Expect, Recover: again, Epochs: cfg.Epochs, Name: cfg.Name, Listen: cfg.Listen, Advertise: cfg.Advertise, Seeds: cfg.Seeds, Secret: cfg.Secret,
 		Encrypt: cfg.Encrypt, Arity: cfg.Arity, Period: cfg.HeartbeatPeriod, Timeout: cfg.HeartbeatTimeout,
@@ -123,7 +124,7 @@ func join(ctx context.Context, cfg Config, again bool) (*Member, error) {
 		views.discard()
 		return nil, err
 	}
-	return &Member{node, views, &s.latest}, nil
+	return &Member{node, views, &s.latest, s.recent}, nil
 }
 
 // gather is how long a coordinator waits for more changes: deaths seldom come alone.
@@ -138,6 +139,7 @@ func gather(period time.Duration) time.Duration {
 type sink struct {
 	views    *viewQueue
 	latest   atomic.Pointer[View]
+	recent   *recent
 	group    string
 	founding groupnode.Founding
 }
@@ -146,11 +148,15 @@ func (s *sink) Founded(f groupnode.Founding) { s.founding = f }
 func (s *sink) Installed(v *membership.View, card func(membership.Member) groupnode.Card, _ bool) {
 	w := viewOf(s.group, s.founding, v, card)
 	s.latest.Store(&w)
+	s.recent.add(w)
 	s.views.give(w)
 }
 func (s *sink) Rival(string, groupnode.Founding)            {}
 func (s *sink) Sent(membership.Member, *membership.Message) {}
-func (s *sink) Ended(error)                                 { s.views.close() }
+func (s *sink) Ended(error) {
+	s.recent.end()
+	s.views.close()
+}
 
 // Self is this member's identity, as it is in views.
 func (m *Member) Self() Identity {

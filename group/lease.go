@@ -16,10 +16,10 @@ import (
 // So a program takes a lease for one step of its work, and releases it after the step. The end of a
 // process ends its leases at once, if that end is certain to others.
 //
-// A lease holds as long as the program looks at it: [Lease.Valid] before each act, or a deadline for
-// an act that takes time. A process that is stopped between looking and acting (by SIGSTOP, by the
-// garbage collector, by a virtual machine that is moved) acts late. Only a resource that refuses lower
-// View.Tokens than it has seen keeps such an act out.
+// A lease holds as long as the program looks at it: [Lease.Valid] before each act, or a deadline
+// for an act that takes time. A process that is stopped between looking and acting (by SIGSTOP, by
+// the garbage collector, by a virtual machine that is moved) acts late. Only a resource that
+// refuses lower View.Tokens than it has seen keeps such an act out.
 type Lease struct {
 	// View is the view that holds.
 	View View
@@ -39,10 +39,10 @@ func (l *Lease) Wanted() <-chan struct{} { return l.lease.Wanted() }
 // Release ends the lease. The program must not act on it any more. Further calls do nothing.
 func (l *Lease) Release() { l.lease.Release() }
 
-// Lease waits for a lease on the view in force, until ctx ends. Members of more than half of the view
-// have to be reached, or of half of it with its first member. If these granted a lease lately it
-// takes microseconds, otherwise a round trip to them. Its error says what is missing, or is that of
-// Err.
+// Lease waits for a lease on the view in force, until ctx ends. More than half of the view has to
+// be reached, or half of it with its first member. If these granted a lease lately they aren't
+// asked again, otherwise it takes a round trip to them. The error says what is missing, or is that
+// of Err.
 //
 // Close, and any other end of the member, waits for leases to be released or to end: to the others,
 // the member lives until then.

@@ -10,16 +10,16 @@ import (
 // before it acts.
 //
 // A process asks the members for a lease on its view (AskLease). A member that grants it promises
-// to agree to no next view for which the asking process isn't asked, until Config.Promise is over by
-// its own clock. The process counts Config.Lease from before it asked, by its own clock. When the
-// members that granted, and the process itself, are a quorum, no quorum without the process can be
-// without one of them: so no next view is decided before the lease is over, unless this process
+// to agree to no next view for which the asking process isn't asked, until Config.Promise is over
+// by its own clock. The process counts Config.Lease from before it asked, by its own clock. When
+// the members that granted, and the process itself, are a quorum, no quorum without the process can
+// be without one of them: so no next view is decided before the lease is over, unless this process
 // agrees to it. While a lease is in use (Hold) it doesn't: its answer waits.
 //
 // So at any moment all leases in use, of all processes, are on one view. That takes clocks whose
-// rates differ by less than Lease and Promise do, and that don't stand still for the process
-// that asks. It doesn't take clocks that agree. A process that is known for certain to have ended
-// is waited for by nobody.
+// rates differ by less than Lease and Promise do, and that don't stand still for the process that
+// asks. It doesn't take clocks that agree. A process that is known for certain to have ended is
+// waited for by nobody.
 type leases struct {
 	request  uint32     // the number of the last request
 	stamp    proto.Time // when it was made
@@ -54,8 +54,8 @@ func (m *Machine) AskLease(stamp proto.Time, out *Actions) {
 }
 
 // Leased is until when no process has a later view than the one in force here, by the clock of
-// AskLease; 0 if that isn't known. It isn't once this process has agreed to a next view, or is about
-// to.
+// AskLease; 0 if that isn't known. It isn't once this process has agreed to a next view, or is
+// about to.
 func (m *Machine) Leased() proto.Time {
 	if m.over || m.proposal != nil && !m.cfg.bugs.leasesAfterAccepting {
 		return 0

@@ -71,7 +71,8 @@ func (s *swarm) past(number uint64) error {
 	return nil
 }
 
-// Leases whose clocks differ by more than leases and promises do aren't sound, and the runs show it.
+// Leases whose clocks differ by more than leases and promises do aren't sound, and the runs show
+// it.
 func TestSwarmCatchesSlowClocks(t *testing.T) {
 	for seed := uint64(2); seed <= 4000; seed++ {
 		if s, err := playCut(seed, bug{slow: true}); err != nil {
