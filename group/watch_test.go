@@ -51,6 +51,7 @@ func TestWatch(t *testing.T) {
 func TestWatchEnds(t *testing.T) {
 	anna := join(t, config("anna"))
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	n := 0
 	for range anna.Watch(ctx) {
 		n++
