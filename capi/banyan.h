@@ -17,21 +17,23 @@
 // tables.
 #pragma GCC visibility push(hidden)
 
-// Two unusual situations need work before each function. They are bits of banyan_unusual, and
+// Three unusual situations need work before each function. They are bits of banyan_unusual, and
 // banyan_detour does the work.
 //
 // A child of fork has the memory of the Go runtime but not its threads, so a call into Go might
 // never return. fork.c sets BANYAN_FORKED in the child, and banyan_detour returns an error.
-// In a job that is checked (banyan check), callsite.c records the callers.
+// In a job that is checked (banyan check), callsite.c records the callers; in leader order it
+// records where the program calls, for an error that ends the job in the middle of the call.
 #define BANYAN_FORKED 1
 #define BANYAN_CHECKED 2
+#define BANYAN_LED 4
 extern int banyan_unusual;
-int banyan_detour(const char *function);
+int banyan_detour(const char *function, void *caller);
 
 #define GUARD(function)                                                           \
 	do {                                                                      \
 		int code;                                                         \
-		if (UNLIKELY(banyan_unusual) && (code = banyan_detour(#function))) \
+		if (UNLIKELY(banyan_unusual) && (code = banyan_detour(#function, __builtin_return_address(0)))) \
 			return code;                                              \
 	} while (0)
 
@@ -51,8 +53,10 @@ int banyan_detour(const char *function);
 	}                                                                \
 	ALIAS(int, name, params)
 
-// banyan_note_callers records the callers of a function of MPI; see callsite.h.
+// banyan_note_callers records the callers of a function of MPI, banyan_note_caller the one that is
+// known; see callsite.h.
 void banyan_note_callers(void);
+void banyan_note_caller(void *caller);
 
 #define HANDLE(h) ((uintptr_t)(h))
 

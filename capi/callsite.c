@@ -29,6 +29,17 @@ void banyan_note_callers(void)
 	callers[n] = 0;
 }
 
+void banyan_watch_caller(void)
+{
+	banyan_unusual |= BANYAN_LED;
+}
+
+void banyan_note_caller(void *caller)
+{
+	callers[0] = (uintptr_t)caller;
+	callers[1] = 0;
+}
+
 static void die(MPI_Comm *comm, int *code, ...)
 {
 	banyan_note_callers();

@@ -9,6 +9,10 @@
 // banyan_watch_callers makes each call from now on record its callers.
 void banyan_watch_callers(void);
 
+// banyan_watch_caller makes each call from now on record where the program makes it. It costs a few
+// instructions, and sees nothing beyond a library that calls for the program.
+void banyan_watch_caller(void);
+
 // banyan_last_words is the address of the error handler of an error that ends the job, and that has
 // to tell the line of the program: it records its callers.
 uintptr_t banyan_last_words(void);

@@ -37,10 +37,13 @@ static int orphan(const char *function)
 	return MPI_ERR_OTHER;
 }
 
-int banyan_detour(const char *function)
+int banyan_detour(const char *function, void *caller)
 {
 	if (banyan_unusual & BANYAN_FORKED)
 		return orphan(function);
-	banyan_note_callers();
+	if (banyan_unusual & BANYAN_CHECKED)
+		banyan_note_callers();
+	else
+		banyan_note_caller(caller);
 	return 0;
 }

@@ -1,13 +1,18 @@
 package main
 
-// MPI_Wtime in leader order: all replicas of a rank are told the same time.
+// Leader order: all replicas of a rank are told the same time (MPI_Wtime), and an error that ends a
+// replica in the middle of a call tells the program's line.
 
 /*
+#include "callsite.h"
 #include "led.h"
 */
 import "C"
 
-import "banyan/internal/runtime/engine"
+import (
+	"banyan/internal/job/join"
+	"banyan/internal/runtime/engine"
+)
 
 // timeEngine is the engine that is asked for the time.
 var timeEngine *engine.Engine
@@ -17,7 +22,17 @@ func openTime(e *engine.Engine) {
 	if e.Led() {
 		timeEngine = e
 		C.banyan_led = 1
+		C.banyan_watch_caller()
 	}
+}
+
+// callerInC is where the program, which isn't in Go, makes the present call; "" if that is unknown.
+// It is called on the thread of that call.
+func callerInC() string {
+	if timeEngine == nil {
+		return ""
+	}
+	return join.Line(make(callSites).present())
 }
 
 func closeTime() { C.banyan_led = 0 }

@@ -13,7 +13,11 @@
 
 static inline double native_Wtime(void)
 {
-	return UNLIKELY(banyan_led) ? banyan_time() : banyan_clock();
+	if (UNLIKELY(banyan_led)) {
+		banyan_note_caller(__builtin_return_address(0));
+		return banyan_time();
+	}
+	return banyan_clock();
 }
 
 static inline double native_Wtick(void)

@@ -30,10 +30,11 @@ func TestLed(t *testing.T) {
 	}
 }
 
-// A program that depends on something else ends with an error that says so.
+// A program that depends on something else ends with an error that says so, and at which line.
 func TestLedDiffers(t *testing.T) {
 	o := run(t, tool("banyan"), "run", "-n", "2", "--replicas", "2", "--order", "leader", compile(t, "led"), "differ")
-	if o.code == 0 || !strings.Contains(o.stderr, "the program depends on something that leader order doesn't decide") {
+	if o.code == 0 || !strings.Contains(o.stderr, "the program depends on something that leader order doesn't decide") ||
+		!regexp.MustCompile(`called at led\.c:1[89]\d`).MatchString(o.stderr) {
 		t.Error(o)
 	}
 }

@@ -69,6 +69,9 @@ type Options struct {
 	// Lane says that the C of this process may use the rings, where the job allows it; see
 	// engine.Config.Lane.
 	Lane bool
+	// Where says where a program that isn't in Go makes the present call, for an error in the middle
+	// of it; nil: the program is in Go.
+	Where func() string
 }
 
 // Job is this process's part of a job.
@@ -222,6 +225,9 @@ func (j *Job) config() (engine.Config, error) {
 		return cfg, err
 	}
 	j.replacement.apply(&cfg.Process, j.spares > 0)
+	if j.options.Where != nil {
+		cfg.Where = j.options.Where
+	}
 	if j.output != nil {
 		cfg.Committed = j.output.connect
 	}

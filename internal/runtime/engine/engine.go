@@ -62,7 +62,7 @@ type Config struct {
 	Outside func() error
 	// Calls hears what the program calls.
 	Calls Calls
-	// Where says where the program, if it is in Go, makes the present call; "" if that is
+	// Where says where the program makes the present call, on its thread; "" if that is
 	// unknown. It is called for errors that can't tell otherwise what they are about.
 	Where func() string
 	// Unfollowed is called in a replica that can't do as its leader does (process.OrderError), and
