@@ -69,8 +69,8 @@ type Options struct {
 	// Lane says that the C of this process may use the rings, where the job allows it; see
 	// engine.Config.Lane.
 	Lane bool
-	// Where says where a program that isn't in Go makes the present call, for an error in the middle
-	// of it; nil: the program is in Go.
+	// Where says where a program that isn't in Go makes the present call, for an error in the
+	// middle of it; nil: the program is in Go.
 	Where func() string
 }
 
