@@ -16,7 +16,7 @@ func TestComm(t *testing.T) {
 		o.fine(t)
 	}
 	for _, replicas := range []string{"1", "2"} {
-		o := run(t, tool("banyan"), "run", "-n", "4", "--replicas", replicas, program)
+		o := run(t, tool("banyan"), "run", "-n", "4", "--replicas", replicas, program, replicas)
 		o.fine(t)
 		for r := range 4 {
 			if !strings.Contains(o.stdout, fmt.Sprintf("last words of %d\n", r)) {

@@ -8,7 +8,7 @@
 
 #include "check.h"
 
-static int rank, size;
+static int rank, size, replicated;
 
 static int copied, deleted;
 
@@ -136,10 +136,10 @@ static void splits(void)
 	}
 	OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
 	OK(MPI_Comm_size(node, &n));
-	CHECK(n == size);
-	OK(MPI_Comm_compare(node, MPI_COMM_WORLD, &result));
+	CHECK(n == (replicated ? 1 : size)); // no replica has the memory of another one
+	OK(MPI_Comm_compare(node, replicated ? MPI_COMM_SELF : MPI_COMM_WORLD, &result));
 	CHECK(result == MPI_CONGRUENT);
-	OK(MPI_Comm_idup(node, &copy, &request));
+	OK(MPI_Comm_idup(MPI_COMM_WORLD, &copy, &request));
 	OK(MPI_Wait(&request, &status));
 	CHECK(request == MPI_REQUEST_NULL);
 	OK(MPI_Barrier(copy));
@@ -298,6 +298,7 @@ int main(int argc, char **argv)
 	OK(MPI_Init(&argc, &argv));
 	OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
 	OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
+	replicated = argc > 1 && strcmp(argv[1], "2") == 0; // the number of replicas
 	attributes();
 	groups();
 	splits();
