@@ -9,19 +9,21 @@ import (
 
 // firstCards are the business cards that a process gets as it publishes its own: those of its
 // neighbours on the ring of heartbeats, and of the process that coordinates the others. Each is
-// good for once: who asks again may look for a replacement's. The zero value has none.
+// good for once: who asks again may look for a replacement's. One of a process that is replaced is
+// forgotten. The zero value has none.
 type firstCards struct {
 	mu    sync.Mutex
 	procs [3]proto.Proc
 	texts [3]string // "": unknown, or taken
 }
 
-// ask has a batch ask for the cards. When that was done, keep keeps them.
-func (c *firstCards) ask(self proto.Proc, procs int, batch *pmi.Batch) (keep func()) {
+// ask has a batch ask for the cards, but not for those of processes that are dead: what comes under
+// their numbers has other cards. When that was done, keep keeps them.
+func (c *firstCards) ask(self proto.Proc, procs int, dead func(p proto.Proc) bool, batch *pmi.Batch) (keep func()) {
 	n := proto.Proc(procs)
 	wanted, texts := [3]proto.Proc{0, (self + n - 1) % n, (self + 1) % n}, new([3]string)
 	for i, p := range wanted {
-		if p != self && (i == 0 || p != wanted[0]) && (i < 2 || p != wanted[1]) {
+		if p != self && !dead(p) && (i == 0 || p != wanted[0]) && (i < 2 || p != wanted[1]) {
 			batch.Get(cardOf(p), &texts[i])
 		}
 	}
@@ -31,6 +33,9 @@ func (c *firstCards) ask(self proto.Proc, procs int, batch *pmi.Batch) (keep fun
 		c.procs, c.texts = wanted, *texts
 	}
 }
+
+// forget forgets the card of a process that is replaced.
+func (c *firstCards) forget(p proto.Proc) { c.take(p) }
 
 // take returns a card that hasn't been taken, or "".
 func (c *firstCards) take(p proto.Proc) string {

@@ -10,13 +10,19 @@ import (
 	"banyan/internal/proto"
 )
 
-// A process gets the cards of process 0 and of its neighbours, each once, and none of its own.
+// A process gets the cards of process 0 and of its neighbours, each once, and none of its own. It
+// gets none of the dead, and forgets those of processes that are replaced.
 func TestFirstCards(t *testing.T) {
 	for _, c := range []struct {
-		self  proto.Proc
-		procs int
-		want  string
-	}{{0, 2, "[1]"}, {1, 2, "[0]"}, {0, 8, "[1 7]"}, {3, 8, "[0 2 4]"}, {7, 8, "[0 6]"}, {1, 3, "[0 2]"}} {
+		self     proto.Proc
+		procs    int
+		want     string
+		dead     proto.Proc
+		replaced proto.Proc
+	}{
+		{0, 2, "[1]", 9, 9}, {1, 2, "[0]", 9, 9}, {0, 8, "[1 7]", 9, 9}, {3, 8, "[0 2 4]", 9, 9}, {7, 8, "[0 6]", 9, 9}, {1, 3, "[0 2]", 9, 9},
+		{3, 8, "[0 4]", 2, 9}, {3, 8, "[2]", 0, 4},
+	} {
 		server := pmi.NewServer(1, "test", nil)
 		fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
 		if err != nil {
@@ -35,11 +41,12 @@ func TestFirstCards(t *testing.T) {
 		if text := cards.take(0); text != "" {
 			t.Error(text)
 		}
-		keep := cards.ask(c.self, c.procs, ask)
+		keep := cards.ask(c.self, c.procs, func(p proto.Proc) bool { return p == c.dead }, ask)
 		if err := ask.Ask(); err != nil {
 			t.Fatal(err)
 		}
 		keep()
+		cards.forget(c.replaced)
 		var got []int
 		for p := range proto.Proc(c.procs) {
 			text := cards.take(p)

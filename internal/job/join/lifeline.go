@@ -92,6 +92,7 @@ func (l *launched) hear(m control.Message) {
 	case control.Admit:
 		if j.valid(m.Proc) {
 			j.neighbours.forget(m.Proc)
+			j.cards.forget(m.Proc)
 			j.Engine.Admit(m.Proc, m.Incarnation)
 		}
 	case control.Donate:

@@ -68,7 +68,7 @@ func (j *Job) publish(card mesh.Card) error {
 	}
 	var first string
 	ask.Get(entryOf(0), &first)
-	keep := j.cards.ask(j.self, j.layout.Procs(), ask)
+	keep := j.cards.ask(j.self, j.layout.Procs(), j.replacement.isGone, ask)
 	if err := ask.Ask(); err != nil {
 		return err
 	}

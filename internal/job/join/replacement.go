@@ -51,6 +51,9 @@ func (r *replacement) of(p proto.Proc) proto.Incarnation {
 	return r.incarnations[p]
 }
 
+// isGone says whether a process was dead when this one was started.
+func (r *replacement) isGone(p proto.Proc) bool { return r != nil && r.gone[p] }
+
 // output holds the descriptors that become a replacement's stdout and stderr once it has its
 // donor's state. Until then these are /dev/null. A descriptor that is closed is -1.
 type output [2]int

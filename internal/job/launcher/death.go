@@ -82,11 +82,25 @@ func leftAll(e ending) bool {
 	return e.kind == inOrder || e.kind == failedLate && e.signal == 0 && !e.lost
 }
 
-// tellOthers sends a message about p to all other live processes.
+// tellOthers sends a message about p to all other live processes, and to those that are being
+// started as soon as they run.
 func (j *job) tellOthers(p *process, m control.Message) {
 	for _, q := range j.processes() {
 		if q != p && (q != j.procs[q.id] || j.ledger.entries[q.id].end.kind == running) {
 			q.Say(m)
+		}
+	}
+	j.tellStarting(m)
+}
+
+// tellStarting tells replacements that are being started, as soon as they run.
+func (j *job) tellStarting(m control.Message) {
+	if j.recovery == nil {
+		return
+	}
+	for _, x := range j.recovery.replacements {
+		if x.process == nil {
+			x.missed = append(x.missed, m)
 		}
 	}
 }
@@ -128,7 +142,7 @@ func (j *job) died(all []passing, cause string) {
 		}
 	}
 	if next {
-		j.beginNextAttempt()
+		j.beginAttempts()
 	}
 }
 

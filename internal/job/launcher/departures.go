@@ -34,6 +34,7 @@ func (j *job) tellDepartures() {
 				q.Say(control.Message{Type: control.Left, Proc: p.id})
 			}
 		}
+		j.tellStarting(control.Message{Type: control.Left, Proc: p.id})
 	}
 	j.departures = departures{}
 }

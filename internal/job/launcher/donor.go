@@ -21,7 +21,7 @@ func (j *job) healable(p *process, opaque bool) {
 			p.Say(control.Message{Type: control.Noted, Input: read})
 		})
 	}
-	j.beginNextAttempt()
+	j.beginAttempts()
 }
 
 // askInput calls told, in the loop, with how much input a paused process has read. The process's

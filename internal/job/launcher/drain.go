@@ -78,7 +78,7 @@ func (j *job) beginDrains(names []string, force bool, within time.Duration) (all
 		}
 	}
 	j.watchDrains()
-	j.beginNextAttempt()
+	j.beginAttempts()
 	return all, nil
 }
 
@@ -257,7 +257,7 @@ func (j *job) settled(d *drain) bool {
 	switch {
 	case r == nil:
 		return true
-	case r.starting != nil || r.replacement != nil && r.replacement.host == d.host: // it may be there soon
+	case slices.ContainsFunc(r.replacements, func(x *replacement) bool { return x.host == d.host }): // it may be there soon
 		return false
 	}
 	return d.force || !slices.ContainsFunc(d.moved, func(id proto.Proc) bool {

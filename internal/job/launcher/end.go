@@ -110,7 +110,7 @@ func (j *job) end(outcome, reason string, code int) {
 	j.ending = true
 	j.report.LostRanks = j.ledger.lostRanks() // before the other processes are killed
 	j.report.Outcome, j.report.Reason, j.report.ExitCode = outcome, reason, code
-	j.endAttempt()
+	j.endAttempts()
 }
 
 // killAll kills all processes, also those that can't be reached now.

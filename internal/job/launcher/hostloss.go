@@ -68,7 +68,7 @@ func (j *job) arrived(a Arrival) {
 		j.note(fmt.Sprintf("host %s has joined, but no process will run there: dead ones aren't replaced without --heal", a.Name))
 	default:
 		j.note(fmt.Sprintf("host %s has joined: replacements may run there", a.Name))
-		j.beginNextAttempt()
+		j.beginAttempts()
 	}
 }
 
@@ -102,12 +102,12 @@ func (j *job) lostHost(host int) {
 	j.report.Hosts[host].Lost = new(Seconds(now.Sub(j.started)))
 	j.changed()
 	var passed []passing
-	var replacement *process
+	var replacements []*process
 	for _, p := range lost {
 		if p == j.procs[p.id] {
 			passed = append(passed, passing{p, j.ledger.missed(p.id), now})
 		} else {
-			replacement = p
+			replacements = append(replacements, p)
 		}
 	}
 	why := h.reason(host)
@@ -119,12 +119,12 @@ func (j *job) lostHost(host int) {
 	if j.back != nil && !j.ending {
 		j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.HostLost(rollback.Host(host), out) })
 	}
-	if replacement != nil {
-		end := ending{kind: diedEarly, lost: true}
-		j.failAttempt(replacement.identity(), end.String(), recovery.Nobody)
-		j.replacementPassed(replacement, end)
+	end := ending{kind: diedEarly, lost: true}
+	for _, p := range replacements {
+		j.failAttempt(p.identity(), end.String(), recovery.Nobody)
+		j.replacementPassed(p, end)
 	}
-	j.beginNextAttempt()
+	j.beginAttempts()
 }
 
 // lostWith tells what was lost with a host.

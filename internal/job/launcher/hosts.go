@@ -52,15 +52,16 @@ type hosts struct {
 	*plan
 	agents []agent.Agent
 	found  []agent.Host
-	on     [][]*process // of each host: processes whose ends haven't come yet
-	missed [][]*process // those of them whose ends never come, because the host is lost
-	left   []bool       // hosts that were drained; their agents have ended
+	on     [][]*process       // of each host: processes whose ends haven't come yet
+	coming map[proto.Proc]int // the hosts of replacements that are being started
+	missed [][]*process       // those of them whose ends never come, because the host is lost
+	left   []bool             // hosts that were drained; their agents have ended
 	drains map[int]*drain
 }
 
 func newHosts(p *plan, agents []agent.Agent) *hosts {
 	h := &hosts{plan: p, agents: slices.Clip(agents), on: make([][]*process, len(agents)), missed: make([][]*process, len(agents)),
-		left: make([]bool, len(agents)), drains: make(map[int]*drain)}
+		left: make([]bool, len(agents)), drains: make(map[int]*drain), coming: make(map[proto.Proc]int)}
 	for i, a := range agents {
 		h.found = append(h.found, a.Host())
 		if p.Names != nil {
@@ -151,6 +152,22 @@ func (h *hosts) ended(p *process) {
 	h.on[p.host] = slices.DeleteFunc(h.on[p.host], func(q *process) bool { return q == p })
 }
 
+// expect notes that a replacement is being started on a host, unexpect that it isn't any more.
+func (h *hosts) expect(id proto.Proc, host int) { h.coming[id] = host }
+
+func (h *hosts) unexpect(id proto.Proc) { delete(h.coming, id) }
+
+// load is how many processes a host has, with those that are being started.
+func (h *hosts) load(host int) int {
+	n := len(h.on[host])
+	for _, at := range h.coming {
+		if at == host {
+			n++
+		}
+	}
+	return n
+}
+
 // rehome is the host for the replacement of a process that was on another, or on the same one. It
 // is never one on which another replica of the rank runs, unless that is allowed.
 func (h *hosts) rehome(id proto.Proc, was int) (host int, ok bool) {
@@ -173,13 +190,17 @@ func (h *hosts) rehome(id proto.Proc, was int) (host int, ok bool) {
 	return host, ok && host >= 0 && host < len(living) && living[host] && !h.refused(id, host, on)
 }
 
-// now says on which host each process runs, -1 for those that don't, and which hosts can have more.
+// now says on which host each process runs or is being started, -1 for those that don't run, and
+// which hosts can have more.
 func (h *hosts) now() (on []int, open []bool) {
 	on = slices.Repeat([]int{-1}, h.size)
 	for i := range h.on {
 		for _, p := range h.on[i] {
 			on[p.id] = i
 		}
+	}
+	for id, host := range h.coming {
+		on[id] = host
 	}
 	open = h.living()
 	for i := range open {
@@ -244,7 +265,7 @@ func (h *hosts) fewest(id proto.Proc, was int, on []int, living []bool) (host in
 	}
 	best := -1
 	for i := range living {
-		if living[i] && !h.refused(id, i, on) && (best < 0 || len(h.on[i]) < len(h.on[best])) {
+		if living[i] && !h.refused(id, i, on) && (best < 0 || h.load(i) < h.load(best)) {
 			best = i
 		}
 	}

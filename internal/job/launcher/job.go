@@ -3,6 +3,7 @@ package launcher
 import (
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"banyan/internal/job/agent"
@@ -144,13 +145,19 @@ func (j *job) post(f func()) {
 	}
 }
 
-// processes are all processes that may run: one for each replica slot, and the replacement that
-// doesn't fill its slot yet.
+// processes are all processes that may run: one for each replica slot, and the replacements that
+// don't fill their slots yet.
 func (j *job) processes() []*process {
-	if j.recovery == nil || j.recovery.replacement == nil {
+	if j.recovery == nil {
 		return j.procs
 	}
-	return append(j.procs[:len(j.procs):len(j.procs)], j.recovery.replacement)
+	all := slices.Clip(j.procs)
+	for _, x := range j.recovery.replacements {
+		if x.process != nil {
+			all = append(all, x.process)
+		}
+	}
+	return all
 }
 
 // name names a process for people.

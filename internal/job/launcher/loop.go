@@ -81,7 +81,7 @@ func (j *job) finish() {
 	for len(j.events) > 0 {
 		(<-j.events)()
 	}
-	j.endLastReplacement()
+	j.endReplacements()
 	j.endRollback()
 	r := &j.report
 	r.Duration = Seconds(time.Since(j.started))

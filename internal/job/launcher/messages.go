@@ -52,7 +52,7 @@ func (j *job) said(p *process, m control.Message) {
 		j.explained(p, m.Text)
 		if j.recovery != nil {
 			j.recovery.Heard(p.identity())
-			j.beginNextAttempt()
+			j.beginAttempts()
 		}
 	case control.SnapshotReport:
 		j.reported(p, m.Report)

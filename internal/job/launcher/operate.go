@@ -50,7 +50,7 @@ func (j *job) obey(q status.Request) (said string, err error) {
 		if len(again) == 0 {
 			return "", errors.New("no process stays dead: those that are dead are replaced as soon as another replica comes to a safe point, and a host has room")
 		}
-		j.beginNextAttempt()
+		j.beginAttempts()
 		return fmt.Sprintf("%d processes that stayed dead are replaced after all, as somebody who watches has asked", len(again)), nil
 	case status.Drain:
 		if q.Host < 0 || q.Host >= len(j.hosts.found) {

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"slices"
 	"time"
 
 	"banyan/internal/job/control"
@@ -16,17 +17,20 @@ import (
 //
 // A replacement that ends before it has committed leaves everything as it was. Until then its slot
 // counts as vacant. But its rank isn't lost before the replacement has ended, too.
+//
+// Replacements of different ranks are started, and join, at the same time: those of a whole host.
+
+// atOnce is how many replacements are on their way at a time at most. TODO
+const atOnce = 16
 
 // recoveryLead leads the recovery of a job. nil: there is none.
 type recoveryLead struct {
 	*recovery.Machine
 	// inputAtMark is how much input a process had read at its first safe point, for processes that
 	// can't tell how much of that their program has taken.
-	inputAtMark map[proto.Proc]int64
-	replacement *process   // that runs and doesn't fill its slot yet; nil: none
-	starting    *starting  // it is being started; nil: none
-	end         ending     // of the last replacement that ended so
-	timer       proto.Time // the deadline for which a timer is set
+	inputAtMark  map[proto.Proc]int64
+	replacements []*replacement // that don't fill their slots yet
+	timer        proto.Time     // the deadline for which a timer is set
 }
 
 // actions are what package recovery wants done.
@@ -40,7 +44,7 @@ func newRecoveryLead(p *plan) *recoveryLead {
 		return nil
 	}
 	return &recoveryLead{
-		Machine: recovery.New(p.layout, p.healLimit, true), inputAtMark: map[proto.Proc]int64{}, timer: proto.Never,
+		Machine: recovery.New(p.layout, p.healLimit, true, atOnce), inputAtMark: map[proto.Proc]int64{}, timer: proto.Never,
 	}
 }
 
@@ -69,11 +73,12 @@ func (j *job) lead(tell func(m *recovery.Machine, now proto.Time, out *actions))
 	}
 }
 
-// beginNextAttempt starts the next replacement, if one can start now.
-func (j *job) beginNextAttempt() {
-	if !j.ending {
+// beginAttempts starts the replacements that can start now.
+func (j *job) beginAttempts() {
+	for began := true; began && !j.ending; {
+		began = false
 		j.lead(func(m *recovery.Machine, now proto.Time, out *actions) {
-			m.Next(now, j.hasHome, j.donates, out)
+			began = m.Next(now, j.hasHome, j.donates, out)
 		})
 	}
 }
@@ -84,7 +89,7 @@ func (j *job) donates(p proto.Proc) bool {
 	return e.end.kind == running && !e.fenced && !e.finalized
 }
 
-// failAttempt ends the current attempt, if it is about this process.
+// failAttempt ends the attempt of a replacement, if it is under way.
 func (j *job) failAttempt(p recovery.Process, why string, blame recovery.Blame) {
 	j.lead(func(m *recovery.Machine, _ proto.Time, out *actions) { m.Fail(p, why, blame, out) })
 }
@@ -96,7 +101,6 @@ func (j *job) stopRecovery() {
 
 // carryOut carries out an action of the recovery.
 func (j *job) carryOut(a recovery.Action) {
-	r := j.recovery
 	about := func(t control.Type) control.Message {
 		return control.Message{Type: t, Proc: a.Attempt.Proc, Incarnation: a.Attempt.Incarnation}
 	}
@@ -104,23 +108,22 @@ func (j *job) carryOut(a recovery.Action) {
 	case recovery.Start:
 		j.startReplacement(a.Attempt)
 	case recovery.Admit:
-		j.tellOthers(r.replacement, about(control.Admit))
+		j.tellOthers(j.replacementOf(a.Attempt), about(control.Admit))
 	case recovery.Donate:
 		j.procs[a.Attempt.Donor.Proc].Say(about(control.Donate))
 	case recovery.Drain:
 		j.drain(a.Attempt)
 	case recovery.Follow:
-		j.outputs.follow(r.replacement, j.procs[a.Attempt.Donor.Proc])
+		j.outputs.follow(j.replacementOf(a.Attempt), j.procs[a.Attempt.Donor.Proc])
 	case recovery.Marked:
 		// Another launcher must know where the replacement's output begins.
 		donor := j.procs[a.To.Proc]
 		j.durably(func() { j.answerMark(donor, a.Replacement) })
 	case recovery.Fill:
-		if input, ok := r.inputAtMark[a.Attempt.Donor.Proc]; ok {
-			r.inputAtMark[a.Attempt.Proc] = input
+		if input, ok := j.recovery.inputAtMark[a.Attempt.Donor.Proc]; ok {
+			j.recovery.inputAtMark[a.Attempt.Proc] = input
 		}
-		j.fill(r.replacement)
-		r.replacement = nil
+		j.fill(j.recovery.take(a.Attempt.Proc).process)
 	case recovery.AskToGiveUp:
 		ask := about(control.GiveUp)
 		ask.Text = a.Text
@@ -128,9 +131,10 @@ func (j *job) carryOut(a recovery.Action) {
 	case recovery.Dismiss:
 		j.dismiss(a.Attempt, a.Text)
 	case recovery.AnnounceDeath:
+		r := j.recovery.at(a.Attempt.Proc)
 		m := about(control.Death)
 		m.Signal, m.Code, m.Cause = int(r.end.signal), r.end.code, "a replacement that failed"
-		j.tellOthers(r.replacement, m)
+		j.tellOthers(r.process, m)
 	case recovery.Healed, recovery.Failed:
 		j.report.Heals = append(j.report.Heals, j.healReport(a.Attempt))
 		j.note(a.Text)
@@ -160,9 +164,7 @@ func (j *job) healReport(a *recovery.Attempt) Heal {
 // mayBeSaved says whether a replacement that has its donor's whole state may yet fill a slot of a
 // rank without live replicas.
 func (j *job) mayBeSaved(rank proto.Rank) bool {
-	if j.recovery == nil {
-		return false
-	}
-	a := j.recovery.Current()
-	return a != nil && a.Phase == recovery.TakeOver && j.ledger.Rank(a.Proc) == rank
+	return j.recovery != nil && slices.ContainsFunc(j.recovery.Attempts(), func(a *recovery.Attempt) bool {
+		return a.Phase == recovery.TakeOver && j.ledger.Rank(a.Proc) == rank
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -15,18 +16,42 @@ import (
 	"banyan/internal/proto"
 )
 
-// replacementOf is the process of an attempt, nil if it couldn't be started.
+// replacement is what becomes of an attempt until it fills its slot or has ended.
+type replacement struct {
+	*recovery.Attempt
+	host      int               // on which it is started, or runs
+	process   *process          // nil: its agent has been asked to start it
+	missed    []control.Message // what others were told while it was being started
+	dismissed bool              // it was dismissed while it was being started
+	end       ending
+}
+
+// at is the replacement for a slot, nil if there is none.
+func (r *recoveryLead) at(slot proto.Proc) *replacement {
+	for _, x := range r.replacements {
+		if x.Proc == slot {
+			return x
+		}
+	}
+	return nil
+}
+
+// take takes the replacement for a slot off the list of those that don't fill theirs yet.
+func (r *recoveryLead) take(slot proto.Proc) *replacement {
+	x := r.at(slot)
+	r.replacements = slices.DeleteFunc(r.replacements, func(y *replacement) bool { return x == y })
+	return x
+}
+
+// replacementOf is the process of an attempt, nil if it wasn't or couldn't be started.
 func (j *job) replacementOf(a *recovery.Attempt) *process {
 	if a.Committed() {
 		return j.procs[a.Proc]
 	}
-	return j.recovery.replacement
-}
-
-// starting is a replacement that its agent has been asked to start.
-type starting struct {
-	*recovery.Attempt
-	dismissed bool
+	if x := j.recovery.at(a.Proc); x != nil {
+		return x.process
+	}
+	return nil
 }
 
 // startReplacement has the process of an attempt started. The loop doesn't wait for the agent.
@@ -37,52 +62,60 @@ func (j *job) startReplacement(a *recovery.Attempt) {
 		j.failAttempt(a.Process, "its host is lost", recovery.Nobody)
 		return
 	}
-	spec := j.spawner.replacementSpec(a, host, predecessor, j.incarnations())
-	s := &starting{Attempt: a}
-	j.recovery.starting = s
+	spec := j.spawner.replacementSpec(a, host, predecessor, j.incarnations(a))
+	x := &replacement{Attempt: a, host: host}
+	j.recovery.replacements = append(j.recovery.replacements, x)
+	j.hosts.expect(a.Proc, host)
 	where := j.hosts.agents[host]
 	// Another launcher mustn't start a process in the same incarnation.
 	j.durably(func() {
-		if s.dismissed {
-			j.recovery.starting = nil
-			j.dismiss(a, "")
+		if x.dismissed {
+			j.notStarted(x, nil)
 			return
 		}
 		go func() {
 			procs, err := where.Start([]agent.Spec{spec})
 			j.post(func() {
-				if j.recovery.starting = nil; err != nil {
-					j.notStarted(s, err)
+				if err != nil {
+					j.notStarted(x, err)
 				} else {
-					j.beganReplacement(s, newProcess(&spec, procs[0], host))
+					j.beganReplacement(x, newProcess(&spec, procs[0], host))
 				}
 			})
 		}()
 	})
 }
 
-// notStarted ends an attempt whose process couldn't be started.
-func (j *job) notStarted(s *starting, err error) {
+// notStarted ends an attempt whose process couldn't be started, or wasn't, because it was
+// dismissed.
+func (j *job) notStarted(x *replacement, err error) {
+	j.recovery.take(x.Proc)
+	j.hosts.unexpect(x.Proc)
 	blame := recovery.Replacement
 	if errors.Is(err, agent.ErrHostLost) {
 		blame = recovery.Nobody // another host may do
 	}
-	if s.dismissed {
-		j.dismiss(s.Attempt, "")
+	if x.dismissed {
+		j.dismiss(x.Attempt, "")
 	} else {
-		j.failAttempt(s.Process, fmt.Sprintf("it can't be started: %v", err), blame)
+		j.failAttempt(x.Process, fmt.Sprintf("it can't be started: %v", err), blame)
 	}
 }
 
 // beganReplacement connects the process of an attempt.
-func (j *job) beganReplacement(s *starting, p *process) {
-	slog.Debug("replacement", "process", p.id, "incarnation", p.incarnation, "pid", p.pid, "host", j.hosts.name(p.host), "donor", s.Donor.Proc)
-	j.recovery.replacement = p
+func (j *job) beganReplacement(x *replacement, p *process) {
+	slog.Debug("replacement", "process", p.id, "incarnation", p.incarnation, "pid", p.pid, "host", j.hosts.name(p.host), "donor", x.Donor.Proc)
+	x.process = p
+	j.hosts.unexpect(x.Proc)
 	j.running++
 	j.attach(p, j.replacementSaid, j.replacementReaped)
-	if s.dismissed || j.killing {
+	if x.dismissed || j.killing {
 		p.Signal(unix.SIGKILL)
 	}
+	for _, m := range x.missed {
+		p.Say(m)
+	}
+	x.missed = nil
 	if p.hasInput() {
 		lost := func() {
 			j.failAttempt(p.identity(), fmt.Sprintf("its input isn't there any more from its beginning: the launcher keeps %d MiB", inputKept>>20), recovery.Donor)
@@ -93,14 +126,21 @@ func (j *job) beganReplacement(s *starting, p *process) {
 	}
 }
 
-// incarnations tells a replacement the incarnations of all processes, and which are dead.
-func (j *job) incarnations() string {
+// incarnations tells a replacement the incarnations of all processes, and which are dead. Of a slot
+// that is being filled, too, it is told what the others were: of the replacement, if that was
+// admitted, or else that the one before is dead.
+func (j *job) incarnations(own *recovery.Attempt) string {
 	incarnations, gone := make([]proto.Incarnation, j.size), make([]bool, j.size)
 	for i := range incarnations {
 		id := proto.Proc(i)
 		// The last incarnation may be that of this replacement, or of one that failed.
 		incarnations[i] = max(j.procs[i].incarnation, j.recovery.LastIncarnation(id))
 		gone[i] = j.ledger.entries[i].end.kind != running
+		if a := j.recovery.AttemptAt(id); a != nil && a.Process != own.Process && !a.Committed() {
+			if gone[i] = a.Phase == recovery.GetReady; gone[i] {
+				incarnations[i] = a.Incarnation - 1
+			}
+		}
 	}
 	return env.FormatIncarnations(incarnations, gone)
 }
@@ -124,7 +164,7 @@ func (j *job) replacementSaid(p *process, m control.Message) {
 			j.feeder.caughtUp(j.ledger.Replica(p.id))
 		}
 		j.lead(func(m *recovery.Machine, now proto.Time, out *actions) { m.Healed(now, p.identity(), p.pid, out) })
-		j.beginNextAttempt()
+		j.beginAttempts()
 	case control.HealFailed:
 		j.failAttempt(p.identity(), m.Text, recovery.Replacement)
 	case control.Unhealable:
@@ -154,13 +194,13 @@ func (j *job) dismiss(a *recovery.Attempt, why string) {
 		p.Signal(unix.SIGKILL)
 		return
 	}
-	if s := j.recovery.starting; s != nil {
-		s.dismissed = true
+	if x := j.recovery.at(a.Proc); x != nil {
+		x.dismissed = true
 		return
 	}
 	// It couldn't be started.
 	j.lead(func(m *recovery.Machine, now proto.Time, out *actions) { m.Died(now, a.Process, why, out) })
-	j.beginNextAttempt()
+	j.beginAttempts()
 }
 
 // replacementReaped takes the end of a process that was started as a replacement.
@@ -175,7 +215,7 @@ func (j *job) replacementReaped(p *process, e agent.End) {
 	j.restOfHost(p.host)
 }
 
-// replacementPassed takes the end of the replacement that doesn't fill its slot yet.
+// replacementPassed takes the end of a replacement that doesn't fill its slot yet.
 func (j *job) replacementPassed(p *process, end ending) {
 	j.running--
 	p.setEnd(false)
@@ -186,48 +226,51 @@ func (j *job) replacementPassed(p *process, end ending) {
 	if p.hasInput() {
 		j.feeder.remove(j.ledger.Replica(p.id))
 	}
-	r := j.recovery
+	j.recovery.at(p.id).end = end
 	if !j.ending {
-		r.end = end
 		j.lead(func(m *recovery.Machine, now proto.Time, out *actions) {
 			m.Died(now, p.identity(), end.String(), out)
 		})
 	}
-	r.replacement = nil
-	j.beginNextAttempt()
+	j.recovery.take(p.id)
+	j.beginAttempts()
 	rank := j.ledger.Rank(p.id)
 	if !j.ending && j.ledger.rankEnd(rank).lost && !j.ledger.survive {
 		j.loseRank(rank, fmt.Sprintf("no replica of rank %d is left", rank))
 	}
 }
 
-// endAttempt ends the current attempt, because the job's end is decided: the report then tells why
-// no replacement came of it.
-func (j *job) endAttempt() {
+// endAttempts ends the attempts that are under way, because the job's end is decided: the report
+// then tells why no replacements came of them.
+func (j *job) endAttempts() {
 	if j.recovery == nil {
 		return
 	}
-	if a := j.recovery.Current(); a != nil && !a.Committed() {
-		j.failAttempt(a.Process, recovery.End, recovery.Nobody)
+	for _, a := range j.recovery.Attempts() {
+		if !a.Committed() {
+			j.failAttempt(a.Process, recovery.End, recovery.Nobody)
+		}
 	}
 }
 
-// endLastReplacement ends a replacement that is left when the job is over.
-func (j *job) endLastReplacement() {
+// endReplacements ends the replacements that are left when the job is over.
+func (j *job) endReplacements() {
 	r := j.recovery
 	if r == nil {
 		return
 	}
-	j.endAttempt()
-	for limit := time.After(killDelay); r.starting != nil || r.replacement != nil; {
-		if r.replacement != nil {
-			r.replacement.Signal(unix.SIGKILL)
+	j.endAttempts()
+	for limit := time.After(killDelay); len(r.replacements) > 0; {
+		for _, x := range r.replacements {
+			if x.process != nil {
+				x.process.Signal(unix.SIGKILL)
+			}
 		}
 		select {
 		case f := <-j.events:
 			f()
 		case <-limit:
-			return // its agent doesn't answer
+			return // an agent doesn't answer
 		}
 	}
 }

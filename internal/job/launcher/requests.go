@@ -134,7 +134,7 @@ func (j *job) drainState(d *drain) string {
 		return fmt.Sprintf("%s waits until others decide without it, and the output that it alone has was shown", name)
 	case len(left) == 0:
 		return fmt.Sprintf("%s waits until the last replacement has its state", name)
-	case j.recovery != nil && j.recovery.Current() == nil && !slices.ContainsFunc(left, func(p *process) bool { return j.ledger.entries[p.id].retired }):
+	case j.recovery != nil && len(j.recovery.Attempts()) == 0 && !slices.ContainsFunc(left, func(p *process) bool { return j.ledger.entries[p.id].retired }):
 		return fmt.Sprintf("%d of %d processes are still on %s; the next one waits for another replica at a safe point, or for a host", len(left), len(d.moved), name)
 	default:
 		return fmt.Sprintf("%d of %d processes are still on %s", len(left), len(d.moved), name)

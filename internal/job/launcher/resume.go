@@ -111,7 +111,7 @@ func (j *job) resume(r *Resumption) {
 	j.awaitFaults()
 	j.resumeDrains(s)
 	j.changed()
-	j.beginNextAttempt()
+	j.beginAttempts()
 }
 
 // resumeInput is the rest of the job's input. If that is lost, replicas that have had less than

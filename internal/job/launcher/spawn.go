@@ -106,6 +106,11 @@ func (s *spawner) replacementSpec(a *recovery.Attempt, host int, predecessor *pr
 					n++
 				}
 			}
+			for id, at := range s.hosts.coming {
+				if at == host && slices.Contains(s.cores[id], core) {
+					n++
+				}
+			}
 			return n
 		})
 	}

@@ -149,8 +149,10 @@ func (j *job) state() *State {
 	}
 	if r := j.recovery; r != nil {
 		s.Inputs = maps.Clone(r.inputAtMark)
-		if p := r.replacement; p != nil {
-			s.Slots[p.id].Next, s.Slots[p.id].NextTails, s.Slots[p.id].NextHost = p.base, j.outputs.tails(p), p.host
+		for _, x := range r.replacements {
+			if p := x.process; p != nil {
+				s.Slots[p.id].Next, s.Slots[p.id].NextTails, s.Slots[p.id].NextHost = p.base, j.outputs.tails(p), p.host
+			}
 		}
 	}
 	return s

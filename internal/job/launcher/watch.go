@@ -40,9 +40,8 @@ type watching struct {
 	armed bool // the loop will look again
 	begun bool
 
-	deaths, heals, views, snapshots, rollbacks, warnings int // of the report
-	attempt                                              recovery.Process
-	healing                                              bool // attempt is set
+	deaths, heals, views, snapshots, rollbacks, warnings int                // of the report
+	attempts                                             []recovery.Process // under way
 	lost                                                 []int
 	hosts                                                []string // their states
 	agents                                               int      // so many hosts' agents
@@ -174,9 +173,9 @@ func (j *job) answerState(func(string)) (state *status.State, err error) {
 // observation is how the job is, with what happened since w was told.
 func (j *job) observation(w *watching) *status.Observation {
 	o := &status.Observation{At: j.clock(), Hosts: j.watchedHosts(), Slots: make([]status.Slot, j.size)}
-	var attempt *recovery.Attempt
+	var attempts []*recovery.Attempt
 	if j.recovery != nil {
-		attempt = j.recovery.Current()
+		attempts = j.recovery.Attempts()
 	}
 	for i := range o.Slots {
 		p := j.procs[i]
@@ -185,15 +184,15 @@ func (j *job) observation(w *watching) *status.Observation {
 			Incarnation: int(p.incarnation), State: j.ledger.entries[i].watched(),
 		}
 	}
-	if attempt != nil && !attempt.Committed() {
-		if s := &o.Slots[attempt.Proc]; s.State == status.Dead {
+	for _, a := range attempts {
+		if s := &o.Slots[a.Proc]; s.State == status.Dead && !a.Committed() {
 			s.State = status.Healing
 		}
-		if s := &o.Slots[attempt.Donor.Proc]; s.State == status.Live && attempt.Phase == recovery.TakeOver {
+		if s := &o.Slots[a.Donor.Proc]; s.State == status.Live && a.Phase == recovery.TakeOver {
 			s.State = status.Donor
 		}
 	}
-	o.News = j.news(w, attempt, o.Hosts)
+	o.News = j.news(w, attempts, o.Hosts)
 	return o
 }
 
@@ -234,7 +233,7 @@ var hostStates = map[string]string{
 }
 
 // news is what happened since w was told, by time.
-func (j *job) news(w *watching, attempt *recovery.Attempt, hosts []status.Host) (all []status.Event) {
+func (j *job) news(w *watching, attempts []*recovery.Attempt, hosts []status.Host) (all []status.Event) {
 	r := &j.report
 	now := seconds(j.clock())
 	for _, d := range r.Deaths[w.deaths:] {
@@ -272,11 +271,15 @@ func (j *job) news(w *watching, attempt *recovery.Attempt, hosts []status.Host) 
 	all = append(all, j.operated[min(w.operated, len(j.operated)):]...)
 	w.operated = len(j.operated)
 	w.deaths, w.heals, w.views, w.snapshots, w.rollbacks, w.warnings = len(r.Deaths), len(r.Heals), len(r.Views), len(r.Snapshots), len(r.Rollbacks), len(r.Warnings)
-	if attempt != nil && (!w.healing || w.attempt != attempt.Process) {
-		w.healing, w.attempt = true, attempt.Process
-		rank, replica := int(j.ledger.Rank(attempt.Proc)), j.ledger.Replica(attempt.Proc)
-		all = append(all, status.Event{At: seconds(attempt.Began), Kind: status.KindHealing, Process: new(int(attempt.Proc)), Rank: &rank, Replica: &replica,
-			Text: fmt.Sprintf("a replacement for rank %d replica %d is started; replica %d is its donor", rank, replica, j.ledger.Replica(attempt.Donor.Proc))})
+	told := w.attempts
+	w.attempts = nil
+	for _, a := range attempts {
+		if w.attempts = append(w.attempts, a.Process); slices.Contains(told, a.Process) {
+			continue
+		}
+		rank, replica := int(j.ledger.Rank(a.Proc)), j.ledger.Replica(a.Proc)
+		all = append(all, status.Event{At: seconds(a.Began), Kind: status.KindHealing, Process: new(int(a.Proc)), Rank: &rank, Replica: &replica,
+			Text: fmt.Sprintf("a replacement for rank %d replica %d is started; replica %d is its donor", rank, replica, j.ledger.Replica(a.Donor.Proc))})
 	}
 	for _, rank := range j.ledger.lostRanks() {
 		if !slices.Contains(w.lost, rank) && !j.mayBeSaved(proto.Rank(rank)) {

@@ -61,15 +61,49 @@ const (
 	answerUnheard bug = "answer unheard"
 	// The machine forgets the job's end.
 	endForgotten bug = "end forgotten"
+	// The machine fills two slots of one rank at the same time.
+	rankTwice bug = "rank twice"
+	// It fills the slots of different ranks one after the other.
+	oneByOne bug = "one by one"
+	// It begins more attempts than there may be.
+	unbounded bug = "unbounded"
+	// It retires a process while a slot of another rank is being filled.
+	retiredBeside bug = "retired beside"
+	// A message of one replacement counts for that of another rank.
+	messageOfNeighbour bug = "message of a neighbour"
+	// All attempts end with one of them.
+	endedTogether bug = "ended together"
+	// The limit of all attempts is that of the first one.
+	oneLimit bug = "one limit"
+	// Only one attempt hears of the job's end.
+	endHeardOnce bug = "end heard once"
 )
+
+// next calls Next.
+func (b bug) next(w *world, out *[]Action) (began bool) {
+	m := w.machine
+	attempts := m.attempts
+	switch {
+	case b == oneByOne && len(attempts) > 0:
+		return false
+	case b == rankTwice, b == retiredBeside && len(m.waiting) == 0:
+		m.attempts = nil
+		began = w.nextOf(m, out)
+		m.attempts = append(slices.Clip(attempts), m.attempts...)
+		return began
+	}
+	return w.nextOf(m, out)
+}
 
 // sender is the process that the machine takes for the sender of a message.
 func (b bug) sender(w *world, p *process, m *message) Process {
-	a := w.machine.current
+	a := w.machine.AttemptAt(p.Proc)
 	switch {
-	case b == markOfAnother && m.kind == saysMark && a != nil && a.Phase == FindSafepoint:
-		m.replacement = a.Process
-	case b == messageOfAnother && p.Incarnation > 0 && a != nil && a.Proc == p.Proc:
+	case b == markOfAnother && m.kind == saysMark && len(w.machine.attempts) > 0 && w.machine.attempts[0].Phase == FindSafepoint:
+		m.replacement = w.machine.attempts[0].Process
+	case b == messageOfNeighbour && p.Incarnation > 0 && len(w.machine.attempts) > 0:
+		return w.machine.attempts[0].Process
+	case b == messageOfAnother && p.Incarnation > 0 && a != nil:
 		return a.Process
 	case b == healableForever && m.kind == healable:
 		w.machine.table[p.Proc].canDonate = true
@@ -79,20 +113,27 @@ func (b bug) sender(w *world, p *process, m *message) Process {
 
 // before runs before the machine is told anything.
 func (b bug) before(w *world) {
-	a := w.machine.current
-	switch {
-	case b == dismissedHeard && a != nil:
-		a.dismissed = false
-	case b == answerUnheard && a != nil && a.Committed():
-		a.asked = true
-	case b == endForgotten:
+	for _, a := range w.machine.attempts {
+		switch {
+		case b == dismissedHeard:
+			a.dismissed = false
+		case b == answerUnheard && a.Committed():
+			a.asked = true
+		case b == oneLimit:
+			a.deadline = w.machine.attempts[0].deadline
+		}
+	}
+	switch b {
+	case endForgotten:
 		w.machine.over = false
+	case unbounded:
+		w.machine.most = len(w.machine.table)
 	}
 	for i := range w.machine.table {
 		switch s := &w.machine.table[i]; {
 		case b == retiredForgotten:
 			s.retired = false
-		case b == incarnationsReused && a == nil:
+		case b == incarnationsReused && len(w.machine.attempts) == 0:
 			s.last = s.incarnation
 		case b == barredAsked && s.barred:
 			s.barred, s.canDonate = false, true
@@ -102,13 +143,15 @@ func (b bug) before(w *world) {
 
 // ignoresDeath says that the machine isn't told of a death.
 func (b bug) ignoresDeath(w *world, p *process) bool {
-	if b == unknownExcused && p != w.replacement && p.Process == w.attempt && w.machine.current != nil {
+	a, joining := w.machine.AttemptAt(p.Proc), w.joining[p.Proc]
+	if b == unknownExcused && p != joining && a != nil && p.Process == a.Process {
 		w.machine.table[p.Proc].failures--
 	}
 	if b == retiredBlamed && p.retired {
 		w.machine.table[p.Proc].failures++
 	}
-	if b == lastDonorIgnored && w.replacement != nil && p.Process == w.replacement.donor && w.machine.current.Phase == TakeOver {
+	orphan := func(a *Attempt) bool { return a.Donor == p.Process && a.Phase == TakeOver }
+	if b == lastDonorIgnored && slices.ContainsFunc(w.machine.attempts, orphan) {
 		w.machine.unanswered = nil
 		return true
 	}
@@ -120,16 +163,23 @@ func (b bug) actions(w *world, out []Action) []Action {
 	var kept []Action
 	for _, a := range out {
 		switch {
-		case b == neverAnswered && a.Kind == Marked && (w.machine.current == nil || w.machine.current.Process != a.Replacement):
+		case b == neverAnswered && a.Kind == Marked && w.machine.of(a.Replacement, GetReady, BecomeKnown) == nil:
 		case b == deathUntold && a.Kind == AnnounceDeath:
 		case b == unheard && a.Kind == Ask:
 			p := slices.IndexFunc(w.machine.table, func(s slot) bool { return s.leaving })
 			w.machine.table[p].retired = true
 			kept = append(kept, Action{Kind: Retire, To: Process{proto.Proc(p), w.machine.table[p].incarnation}})
-		case b == lateEnded && a.Kind == AskToGiveUp && w.cause == evLimit, b == orphanEnded && a.Kind == AskToGiveUp && w.cause == evReaped:
+		case b == lateEnded && a.Kind == AskToGiveUp && w.cause.kind == evLimit, b == orphanEnded && a.Kind == AskToGiveUp && w.cause.kind == evReaped:
 			w.machine.Fail(a.Attempt.Process, "it wasn't asked", Replacement, &kept)
-		case b == siblingUnheard && a.Kind == Ask && w.machine.current != nil:
-			w.machine.Fail(w.machine.current.Process, "nobody was asked", Replacement, &kept)
+		case b == siblingUnheard && a.Kind == Ask && len(w.machine.attempts) > 0:
+			w.machine.Fail(w.machine.attempts[0].Process, "nobody was asked", Replacement, &kept)
+		case b == endedTogether && a.Kind == Dismiss && len(w.machine.attempts) > 1:
+			kept = append(kept, a)
+			for _, other := range w.machine.attempts {
+				w.machine.Fail(other.Process, "another has failed", Replacement, &kept)
+			}
+		case b == endHeardOnce && a.Kind == Dismiss && w.cause.kind == evOver && a.Attempt != w.machine.attempts[0]:
+			a.Attempt.dismissed = false
 		case b == answeredTwice && a.Kind == Marked:
 			kept = append(kept, a, a)
 		case b == undrained && a.Kind == Drain:
@@ -150,33 +200,42 @@ func TestCanaries(t *testing.T) {
 	for _, l := range []struct {
 		bug bug
 		options
+		ranks, replicas int // 0: one, with two replicas
 	}{
-		{markOfAnother, options{seesOutput: true, faults: 2}},
-		{messageOfAnother, options{seesOutput: true, faults: 2}},
-		{dismissedHeard, options{seesOutput: true, faults: 2}},
-		{neverAnswered, options{seesOutput: true, faults: 2}},
-		{answeredTwice, options{seesOutput: true, faults: 2}},
-		{undrained, options{seesOutput: true, faults: 1}},
-		{deathUntold, options{faults: 2}},
-		{unknownDeathTold, options{faults: 2}},
-		{lastDonorIgnored, options{seesOutput: true, faults: 2}},
-		{unknownExcused, options{seesOutput: true, faults: 4}},
-		{healableForever, options{seesOutput: true, faults: 3}},
-		{barredAsked, options{faults: 2}},
-		{orphanAwaited, options{seesOutput: true, faults: 2}},
-		{incarnationsReused, options{faults: 2}},
-		{endForgotten, options{faults: 2, ends: true}},
-		{retiredForgotten, options{seesOutput: true, leaves: 2}},
-		{unheard, options{seesOutput: true, leaves: 1, safe: true}},
-		{lateEnded, options{seesOutput: true, faults: 3, safe: true}},
-		{orphanEnded, options{faults: 2, safe: true}},
-		{siblingUnheard, options{seesOutput: true, faults: 3, safe: true}},
-		{answerUnheard, options{seesOutput: true, faults: 3, safe: true}},
-		{retiredBlamed, options{seesOutput: true, leaves: 4, safe: true}},
+		{markOfAnother, options{seesOutput: true, faults: 2}, 0, 0},
+		{messageOfAnother, options{seesOutput: true, faults: 2}, 0, 0},
+		{dismissedHeard, options{seesOutput: true, faults: 2}, 0, 0},
+		{neverAnswered, options{seesOutput: true, faults: 2}, 0, 0},
+		{answeredTwice, options{seesOutput: true, faults: 2}, 0, 0},
+		{undrained, options{seesOutput: true, faults: 1}, 0, 0},
+		{deathUntold, options{faults: 2}, 0, 0},
+		{unknownDeathTold, options{faults: 2}, 0, 0},
+		{lastDonorIgnored, options{seesOutput: true, faults: 2}, 0, 0},
+		{unknownExcused, options{seesOutput: true, faults: 4}, 0, 0},
+		{healableForever, options{seesOutput: true, faults: 3}, 0, 0},
+		{barredAsked, options{faults: 2}, 0, 0},
+		{orphanAwaited, options{seesOutput: true, faults: 2}, 0, 0},
+		{incarnationsReused, options{faults: 2}, 0, 0},
+		{endForgotten, options{faults: 2, ends: true}, 0, 0},
+		{retiredForgotten, options{seesOutput: true, leaves: 2}, 0, 0},
+		{unheard, options{seesOutput: true, leaves: 1, safe: true}, 0, 0},
+		{lateEnded, options{seesOutput: true, faults: 3, safe: true}, 0, 0},
+		{orphanEnded, options{faults: 2, safe: true}, 0, 0},
+		{siblingUnheard, options{seesOutput: true, faults: 3, safe: true}, 0, 0},
+		{answerUnheard, options{seesOutput: true, faults: 3, safe: true}, 0, 0},
+		{retiredBlamed, options{seesOutput: true, leaves: 4, safe: true}, 0, 0},
+		{rankTwice, options{seesOutput: true, faults: 2, safe: true, most: 2}, 1, 3},
+		{oneByOne, options{seesOutput: true, faults: 2, safe: true, most: 2}, 2, 2},
+		{unbounded, options{seesOutput: true, faults: 2, safe: true}, 2, 2},
+		{retiredBeside, options{seesOutput: true, faults: 1, leaves: 1, safe: true, most: 2}, 2, 2},
+		{messageOfNeighbour, options{seesOutput: true, faults: 2, safe: true, most: 2}, 2, 2},
+		{endedTogether, options{seesOutput: true, faults: 3, safe: true, most: 2}, 2, 2},
+		{oneLimit, options{seesOutput: true, faults: 3, safe: true, most: 2}, 2, 2},
+		{endHeardOnce, options{seesOutput: true, faults: 2, safe: true, ends: true, most: 2}, 2, 2},
 	} {
 		t.Run(string(l.bug), func(t *testing.T) {
 			l.options.bug = l.bug
-			stats, err := explore.All(newWorld(layout.Uniform(1, 2), l.options), 1e6)
+			stats, err := explore.All(newWorld(layout.Uniform(max(l.ranks, 1), max(l.replicas, 2)), l.options), 1e6)
 			if err == nil || errors.Is(err, explore.ErrLimit) {
 				t.Fatalf("not caught in %d states: %v", stats.States, err)
 			}

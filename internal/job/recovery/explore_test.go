@@ -33,6 +33,9 @@ func TestExplore(t *testing.T) {
 		{1, 2, options{seesOutput: true, faults: 1, leaves: 3, ends: true}},
 		{1, 3, options{seesOutput: true, faults: 1, leaves: 2, safe: true, ends: true}},
 		{2, 2, options{seesOutput: true, faults: 1, leaves: 2, safe: true, ends: true}},
+		{2, 2, options{seesOutput: true, faults: 2, safe: true, ends: true, most: 2}},
+		{2, 2, options{faults: 2, safe: true, ends: true, most: 2}},
+		{2, 2, options{seesOutput: true, faults: 1, leaves: 1, safe: true, most: 2}},
 	} {
 		if tc.leaves > 1 && tc.faults > 0 && !explore.Long() {
 			continue

@@ -52,79 +52,124 @@ type Machine struct {
 	slots
 	limit      proto.Time
 	seesOutput bool
-	current    *Attempt // nil: none
-	unanswered []mark   // to be answered when the donor's output is drained
-	asked      Process  // it was asked to answer, and hasn't yet; nobody: none
-	heard      Process  // it has answered just now
+	attempts   []*Attempt // under way, in the order in which they began; at most one of a rank
+	most       int        // attempts at a time
+	unanswered []mark     // to be answered when the donor's output is drained
+	asked      []Process  // they were asked to answer, and haven't yet
+	heard      Process    // it has answered just now
 }
 
 // nobody is the Process that doesn't exist.
 var nobody = Process{Proc: proto.NoProc}
 
 // New makes the machine of a job in which all processes live. limit is for each phase of an
-// attempt, 0 for Limit. seesOutput says that the caller reads the output of the processes.
-func New(layout layout.Layout, limit time.Duration, seesOutput bool) *Machine {
+// attempt, 0 for Limit. seesOutput says that the caller reads the output of the processes. most is
+// how many attempts may be under way at a time.
+func New(layout layout.Layout, limit time.Duration, seesOutput bool, most int) *Machine {
 	if limit == 0 {
 		limit = Limit
 	}
-	return &Machine{slots: newSlots(layout), limit: proto.Time(limit), seesOutput: seesOutput, asked: nobody, heard: nobody}
+	return &Machine{slots: newSlots(layout), limit: proto.Time(limit), seesOutput: seesOutput, most: most, heard: nobody}
 }
 
-// Current is the attempt under way, or nil.
-func (m *Machine) Current() *Attempt { return m.current }
+// Attempts are those under way, in the order in which they began.
+func (m *Machine) Attempts() []*Attempt { return slices.Clone(m.attempts) }
 
-// of is the current attempt, if it is about this replacement, isn't dismissed, and is in one of the
-// given phases.
+// Current is the first of them, or nil: the attempt of a leader that makes one at a time.
+func (m *Machine) Current() *Attempt {
+	if len(m.attempts) == 0 {
+		return nil
+	}
+	return m.attempts[0]
+}
+
+// AttemptAt is the attempt under way for a slot, or nil.
+func (m *Machine) AttemptAt(p proto.Proc) *Attempt {
+	for _, a := range m.attempts {
+		if a.Proc == p {
+			return a
+		}
+	}
+	return nil
+}
+
+// of is the attempt of this replacement, if it isn't dismissed, and is in one of the given phases.
 func (m *Machine) of(q Process, first, last Phase) *Attempt {
-	if a := m.current; a != nil && a.Process == q && !a.dismissed && first <= a.Phase && a.Phase <= last {
+	if a := m.AttemptAt(q.Proc); a != nil && a.Process == q && !a.dismissed && first <= a.Phase && a.Phase <= last {
 		return a
 	}
 	return nil
 }
 
-// Next begins the next attempt, if one can begin now, or retires the next process that is to
-// leave, or ends a replacement that is late if another replica has just answered. Before it
-// retires a process it has the donor asked for a sign of life: it may have died unnoticed. fits
-// says whether a replacement for a slot is available. donates says whether a process that has come
-// to a safe point is available as a donor.
-func (m *Machine) Next(now proto.Time, fits, donates func(p proto.Proc) bool, out *[]Action) {
+// joins says whether a slot of a rank has an attempt.
+func (m *Machine) joins(rank proto.Rank) bool {
+	return slices.ContainsFunc(m.attempts, func(a *Attempt) bool { return m.layout.Rank(a.Proc) == rank })
+}
+
+// ends takes an attempt off the list of those under way.
+func (m *Machine) ends(a *Attempt) {
+	m.attempts = slices.DeleteFunc(m.attempts, func(b *Attempt) bool { return a == b })
+}
+
+// Next begins the next attempt, if one can begin now, or, if none is under way, retires the next
+// process that is to leave. It ends a replacement that is late if another replica has just
+// answered. Before it retires a process it has the donor asked for a sign of life: it may have died
+// unnoticed. fits says whether a replacement for a slot is available. donates says whether a
+// process that has come to a safe point is available as a donor. Next returns whether an attempt
+// has begun. Another one may begin then: the caller calls it again, when it has carried out the
+// actions.
+func (m *Machine) Next(now proto.Time, fits, donates func(p proto.Proc) bool, out *[]Action) (began bool) {
 	heard := m.heard
 	m.heard = nobody
-	if a := m.current; a != nil {
+	for _, a := range m.attempts {
 		if a.late != "" && heard != nobody && heard == m.sibling(a) {
 			m.Fail(a.Process, a.late, Replacement, out)
 		}
-		return
 	}
-	if m.current = m.begin(now, fits, donates); m.current != nil {
-		m.enter(now, GetReady)
-		m.do(Start, "", out)
-	} else if p, donor := m.nextToRetire(fits, donates); p != proto.NoProc {
-		switch d := (Process{donor, m.table[donor].incarnation}); d {
-		case heard:
-			m.table[p].retired = true
-			*out = append(*out, Action{Kind: Retire, To: Process{p, m.table[p].incarnation}})
-		case m.asked:
-		default:
-			m.asked = d
-			*out = append(*out, Action{Kind: Ask, To: d})
+	if len(m.attempts) < m.most {
+		if a := m.begin(now, m.joins, fits, donates); a != nil {
+			m.attempts = append(m.attempts, a)
+			m.enter(now, a, GetReady)
+			do(Start, a, "", out)
+			return true
 		}
 	}
+	if len(m.attempts) > 0 {
+		return false
+	}
+	if p, donor := m.nextToRetire(fits, donates); p != proto.NoProc {
+		switch d := (Process{donor, m.table[donor].incarnation}); {
+		case d == heard:
+			m.table[p].retired = true
+			*out = append(*out, Action{Kind: Retire, To: Process{p, m.table[p].incarnation}})
+		case !slices.Contains(m.asked, d):
+			m.ask(d, out)
+		}
+	}
+	return false
+}
+
+// ask has a process asked for a sign of life.
+func (m *Machine) ask(p Process, out *[]Action) {
+	if !slices.Contains(m.asked, p) {
+		m.asked = append(m.asked, p)
+	}
+	*out = append(*out, Action{Kind: Ask, To: p})
 }
 
 // Heard takes the answer of a process that was asked.
 func (m *Machine) Heard(p Process) {
-	if p == m.asked {
-		m.asked, m.heard = nobody, p
+	if i := slices.Index(m.asked, p); i >= 0 {
+		m.asked, m.heard = slices.Delete(m.asked, i, i+1), p
 	}
 }
 
 // Arrived takes a replacement's message that others can reach it.
 func (m *Machine) Arrived(now proto.Time, q Process, out *[]Action) {
-	if m.of(q, GetReady, GetReady) != nil {
-		m.enter(now, FindSafepoint)
-		m.do(Admit, "", out)
-		m.do(Donate, "", out)
+	if a := m.of(q, GetReady, GetReady); a != nil {
+		m.enter(now, a, FindSafepoint)
+		do(Admit, a, "", out)
+		do(Donate, a, "", out)
 	}
 }
 
@@ -136,10 +181,10 @@ func (m *Machine) Mark(now proto.Time, donor, q Process, out *[]Action) {
 	case !m.alive(donor):
 	case slices.Contains(m.unanswered, said): // a repeated message
 	case a != nil && a.Donor == donor:
-		m.enter(now, TakeOver)
+		m.enter(now, a, TakeOver)
 		if m.seesOutput {
 			m.unanswered = append(m.unanswered, said)
-			m.do(Drain, "", out)
+			do(Drain, a, "", out)
 		}
 	default:
 		// This replacement is dead. The mark for the next one comes after all that the donor writes
@@ -152,7 +197,7 @@ func (m *Machine) Mark(now proto.Time, donor, q Process, out *[]Action) {
 func (m *Machine) Drained(donor, q Process, out *[]Action) {
 	if a := m.of(q, TakeOver, TakeOver); a != nil && a.Donor == donor && !a.follows {
 		a.follows = true
-		m.do(Follow, "", out)
+		do(Follow, a, "", out)
 	}
 	if i := slices.Index(m.unanswered, mark{donor, q}); i >= 0 {
 		m.answer(m.unanswered[i], out)
@@ -170,11 +215,11 @@ func (m *Machine) answer(said mark, out *[]Action) {
 // dies. If the leader doesn't see output, the mark may come later.
 func (m *Machine) Committed(now proto.Time, q Process, out *[]Action) {
 	if a := m.of(q, FindSafepoint, TakeOver); a != nil && (a.follows || !m.seesOutput) {
-		m.enter(now, BecomeKnown)
+		m.enter(now, a, BecomeKnown)
 		m.fill(q, proto.Never)
-		m.do(Fill, "", out)
+		do(Fill, a, "", out)
 	} else if a := m.of(q, BecomeKnown, BecomeKnown); a != nil {
-		m.enter(now, BecomeKnown) // it was asked to give up: it reacts, and only has to wait
+		m.enter(now, a, BecomeKnown) // it was asked to give up: it reacts, and only has to wait
 	}
 }
 
@@ -182,9 +227,9 @@ func (m *Machine) Committed(now proto.Time, q Process, out *[]Action) {
 func (m *Machine) Healed(now proto.Time, q Process, pid int, out *[]Action) {
 	if a := m.of(q, BecomeKnown, BecomeKnown); a != nil {
 		m.table[q.Proc].proven = now + proto.Time(Relapse)
-		m.do(Healed, fmt.Sprintf("%s is back after %s (pid %d), with the state of replica %d",
+		do(Healed, a, fmt.Sprintf("%s is back after %s (pid %d), with the state of replica %d",
 			m.name(q.Proc), time.Duration(now-a.Began).Round(time.Millisecond), pid, m.layout.Replica(a.Donor.Proc)), out)
-		m.current = nil
+		m.ends(a)
 	}
 }
 
@@ -192,48 +237,53 @@ func (m *Machine) Healed(now proto.Time, q Process, pid int, out *[]Action) {
 func (m *Machine) Fail(q Process, why string, blame Blame, out *[]Action) {
 	if a := m.of(q, GetReady, BecomeKnown); a != nil {
 		a.Why, a.blame, a.dismissed = why, blame, true
-		m.do(Dismiss, why, out)
+		do(Dismiss, a, why, out)
 	}
 }
 
 // Died takes the death of a process, a replacement or a replica. why says how it ended. It is the
 // reason of a failed attempt that has no other.
 func (m *Machine) Died(now proto.Time, p Process, why string, out *[]Action) {
-	a := m.current
-	if a != nil && a.Process == p && !a.Committed() {
-		if !a.dismissed {
-			a.Why = why
+	if a := m.AttemptAt(p.Proc); a != nil && a.Process == p {
+		if !a.Committed() {
+			if !a.dismissed {
+				a.Why = why
+			}
+			do(Failed, a, m.failed(a), out)
+			if a.admitted() {
+				do(AnnounceDeath, a, "", out)
+			}
+			m.ends(a)
+			return
 		}
-		m.do(Failed, m.failed(a), out)
-		if a.admitted() {
-			m.do(AnnounceDeath, "", out)
-		}
-		m.current = nil
-		return
+		m.ends(a) // it was a replica
 	}
 	if !m.alive(p) {
 		return // an old death
 	}
 	m.unanswered = slices.DeleteFunc(m.unanswered, func(x mark) bool { return x.donor == p })
+	m.asked = slices.DeleteFunc(m.asked, func(x Process) bool { return x == p })
 	if note := m.vacate(now, p.Proc); note != "" {
 		*out = append(*out, Action{Kind: Note, Text: note})
 	}
-	switch {
-	case a == nil:
-	case a.Process == p: // it had committed, and so was a replica
-		m.current = nil
-	case a.Donor == p:
-		a.donorDied = true
-		// Before TakeOver the replacement may not know its donor yet. Later it finds out itself
-		// whether it has the whole state.
-		const why = "the replica whose state it was to take over has died"
-		switch {
-		case a.Phase >= TakeOver || a.asked:
-		case m.mayHaveCommitted(a):
-			m.askToGiveUp(now, why, out)
-		default:
-			m.Fail(a.Process, why, Nobody, out)
+	for _, a := range m.attempts {
+		if a.Donor == p {
+			m.orphaned(now, a, out)
 		}
+	}
+}
+
+// orphaned takes the death of an attempt's donor. Before TakeOver the replacement may not know its
+// donor yet. Later it finds out itself whether it has the whole state.
+func (m *Machine) orphaned(now proto.Time, a *Attempt, out *[]Action) {
+	a.donorDied = true
+	const why = "the replica whose state it was to take over has died"
+	switch {
+	case a.Phase >= TakeOver || a.asked:
+	case m.mayHaveCommitted(a):
+		m.askToGiveUp(now, a, why, out)
+	default:
+		m.Fail(a.Process, why, Nobody, out)
 	}
 }
 
@@ -244,10 +294,10 @@ func (m *Machine) Filled(p Process, out *[]Action) {
 		return
 	}
 	m.fill(p, 0)
-	switch a := m.current; {
-	case a == nil || a.Proc != p.Proc:
+	switch a := m.AttemptAt(p.Proc); {
+	case a == nil:
 	case a.Committed(): // it filled the slot
-		m.current = nil
+		m.ends(a)
 	default:
 		m.Fail(a.Process, "another process has taken its slot", Nobody, out)
 	}
@@ -261,52 +311,78 @@ func (m *Machine) Over(out *[]Action) {
 	for _, text := range m.end() {
 		*out = append(*out, Action{Kind: LeftVacant, Text: text})
 	}
-	if a := m.current; a != nil && !a.Committed() {
-		m.Fail(a.Process, End, Replacement, out)
+	for _, a := range m.attempts {
+		if !a.Committed() {
+			m.Fail(a.Process, End, Replacement, out)
+		}
 	}
 }
 
-// StepDown ends the current attempt, if there is one, because the caller doesn't lead any more. The
-// caller doesn't hear what becomes of a replacement that has committed.
+// StepDown ends all attempts, because the caller doesn't lead any more. The caller doesn't hear
+// what becomes of replacements that have committed.
 func (m *Machine) StepDown(why string, out *[]Action) {
-	switch a := m.current; {
-	case a == nil:
-	case a.Committed():
-		m.current = nil
-	default:
+	m.attempts = slices.DeleteFunc(m.attempts, (*Attempt).Committed)
+	for _, a := range m.attempts {
 		m.Fail(a.Process, why, Nobody, out)
 	}
 }
 
 // Deadline is when the caller has to call Tick, or Never.
 func (m *Machine) Deadline() proto.Time {
-	if m.current == nil || m.current.dismissed {
-		return proto.Never
+	first := proto.Never
+	for _, a := range m.attempts {
+		if !a.dismissed {
+			first = min(first, a.deadline)
+		}
 	}
-	return m.current.deadline
+	return first
 }
 
-// Tick ends an attempt that is late, or asks its replacement to give up.
+// Tick ends attempts that are late, or asks their replacements to give up.
 func (m *Machine) Tick(now proto.Time, out *[]Action) {
-	a := m.current
-	if now < m.Deadline() {
-		return
+	for _, a := range m.attempts {
+		if !a.dismissed && now >= a.deadline {
+			m.late(now, a, out)
+		}
 	}
+}
+
+// late ends an attempt that is late, or asks its replacement to give up.
+func (m *Machine) late(now proto.Time, a *Attempt, out *[]Action) {
 	late := fmt.Sprintf("it didn't %v within %v", a.Phase, time.Duration(m.limit))
 	switch {
-	case a.Phase == FindSafepoint && len(m.waiting) == 0 && !a.asked: // no other slot waits
+	case a.Phase == FindSafepoint && !m.keepsWaiting(a) && !a.asked:
 		a.deadline = now + m.limit
 	case a.asked:
 		m.Fail(a.Process, "it doesn't react", Replacement, out)
 	case m.mayHaveCommitted(a):
-		m.askToGiveUp(now, late, out)
+		m.askToGiveUp(now, a, late, out)
 		if d := m.sibling(a); a.Committed() && d != nobody {
-			a.late, m.asked = late, d
-			*out = append(*out, Action{Kind: Ask, To: d})
+			a.late = late
+			m.ask(d, out)
 		}
 	default:
-		m.Fail(a.Process, late, Replacement, out)
+		m.Fail(a.Process, late, m.slowed(a), out)
 	}
+}
+
+// keepsWaiting says whether a slot waits for the end of an attempt: another one of its rank, or any
+// if there are as many attempts as there may be.
+func (m *Machine) keepsWaiting(a *Attempt) bool {
+	return slices.ContainsFunc(m.waiting, func(p proto.Proc) bool {
+		return len(m.attempts) >= m.most || m.layout.Rank(p) == m.layout.Rank(a.Proc)
+	})
+}
+
+// slowed is to blame for an attempt that is late. Several at a time share processors and networks.
+// So if others were under way it isn't the replacement's fault, and from now on there are at most
+// half as many at a time. How long a donor takes to a safe point is another matter.
+func (m *Machine) slowed(a *Attempt) Blame {
+	if len(m.attempts) == 1 || a.Phase == FindSafepoint {
+		return Replacement
+	}
+	m.most = min(m.most, len(m.attempts)/2)
+	return Nobody
 }
 
 // sibling is another replica of an attempt's rank that lives as far as is known, or nobody.
@@ -325,19 +401,19 @@ func (m *Machine) mayHaveCommitted(a *Attempt) bool {
 	return a.follows || a.Committed() || !m.seesOutput && a.admitted()
 }
 
-// askToGiveUp asks the replacement of the current attempt to give up. Only it knows whether it is a
-// replica. One that doesn't answer hangs, and is ended.
-func (m *Machine) askToGiveUp(now proto.Time, why string, out *[]Action) {
-	m.current.asked, m.current.deadline = true, now+m.limit
-	m.do(AskToGiveUp, why, out)
+// askToGiveUp asks the replacement of an attempt to give up. Only it knows whether it is a replica.
+// One that doesn't answer hangs, and is ended.
+func (m *Machine) askToGiveUp(now proto.Time, a *Attempt, why string, out *[]Action) {
+	a.asked, a.deadline = true, now+m.limit
+	do(AskToGiveUp, a, why, out)
 }
 
-// enter begins a phase of the current attempt.
-func (m *Machine) enter(now proto.Time, phase Phase) {
-	m.current.Phase, m.current.deadline, m.current.asked = phase, now+m.limit, false
+// enter begins a phase of an attempt.
+func (m *Machine) enter(now proto.Time, a *Attempt, phase Phase) {
+	a.Phase, a.deadline, a.asked = phase, now+m.limit, false
 }
 
-// do appends an action about the current attempt.
-func (m *Machine) do(kind ActionKind, text string, out *[]Action) {
-	*out = append(*out, Action{Kind: kind, Attempt: m.current, Text: text})
+// do appends an action about an attempt.
+func do(kind ActionKind, a *Attempt, text string, out *[]Action) {
+	*out = append(*out, Action{Kind: kind, Attempt: a, Text: text})
 }

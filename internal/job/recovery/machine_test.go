@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +24,13 @@ type leader struct {
 	out     []Action
 }
 
+// newLeader makes a leader with one attempt at a time.
 func newLeader(t *testing.T, layout layout.Layout, seesOutput bool) *leader {
-	return &leader{t: t, machine: New(layout, 10*time.Second, seesOutput)}
+	return newLeaderOf(t, layout, seesOutput, 1)
+}
+
+func newLeaderOf(t *testing.T, layout layout.Layout, seesOutput bool, most int) *leader {
+	return &leader{t: t, machine: New(layout, 10*time.Second, seesOutput, most)}
 }
 
 // actions lists the actions since the last call.
@@ -55,9 +61,11 @@ func (l *leader) expect(want string) {
 
 func id(p proto.Proc, incarnation proto.Incarnation) Process { return Process{p, incarnation} }
 
+// next begins all attempts that can begin.
 func (l *leader) next() {
 	any := func(proto.Proc) bool { return true }
-	l.machine.Next(l.now, any, any, &l.out)
+	for l.machine.Next(l.now, any, any, &l.out) {
+	}
 }
 
 func (l *leader) healable(ps ...proto.Proc) {
@@ -69,7 +77,7 @@ func (l *leader) healable(ps ...proto.Proc) {
 // dies tells the death of the process that fills a slot, or of the replacement for it.
 func (l *leader) dies(p proto.Proc) {
 	incarnation := l.machine.table[p].incarnation
-	if a := l.machine.Current(); a != nil && a.Proc == p {
+	if a := l.machine.AttemptAt(p); a != nil {
 		incarnation = a.Incarnation
 	}
 	l.machine.Died(l.now, id(p, incarnation), "it has died", &l.out)
@@ -318,15 +326,17 @@ func TestOver(t *testing.T) {
 	l.expect("") // the user knows already that the rank is lost
 }
 
-// Messages about any process at any time break nothing. There is one attempt at a time, and no
-// incarnation is assigned twice.
+// Messages about any process at any time break nothing. There is one attempt of a rank at a time,
+// not too many in all, and no incarnation is assigned twice.
 func TestAnyMessage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		layout := layout.Partial(rapid.SliceOfN(rapid.IntRange(1, 3), 1, 3).Draw(t, "degrees"))
-		m := New(layout, time.Second, rapid.Bool().Draw(t, "sees output"))
+		most := rapid.IntRange(1, 3).Draw(t, "most")
+		m := New(layout, time.Second, rapid.Bool().Draw(t, "sees output"), most)
 		now, last := proto.Time(0), make([]proto.Incarnation, layout.Procs())
 		process := func(name string) Process {
-			if a := m.Current(); a != nil && rapid.Bool().Draw(t, "of the attempt") {
+			if all := m.Attempts(); len(all) > 0 && rapid.Bool().Draw(t, "of an attempt") {
+				a := rapid.SampledFrom(all).Draw(t, "attempt")
 				return rapid.SampledFrom([]Process{a.Process, a.Donor}).Draw(t, name)
 			}
 			return id(proto.Proc(rapid.IntRange(0, layout.Procs()-1).Draw(t, name)), proto.Incarnation(rapid.Uint32Range(0, 3).Draw(t, "incarnation")))
@@ -335,7 +345,7 @@ func TestAnyMessage(t *testing.T) {
 		for range rapid.IntRange(1, 100).Draw(t, "steps") {
 			now += proto.Time(rapid.IntRange(0, 1500).Draw(t, "ms")) * proto.Time(time.Millisecond)
 			var out []Action
-			before := m.Current()
+			before := m.Attempts()
 			switch rapid.IntRange(0, 12).Draw(t, "message") {
 			case 0:
 				m.Next(now, any, any, &out)
@@ -373,7 +383,8 @@ func TestAnyMessage(t *testing.T) {
 				if a.Kind != Start {
 					continue
 				}
-				if before != nil || m.IsOver() || !m.table[a.Attempt.Proc].vacant || a.Attempt.Incarnation <= last[a.Attempt.Proc] ||
+				beside := func(b *Attempt) bool { return layout.Rank(b.Proc) == layout.Rank(a.Attempt.Proc) }
+				if len(before) >= most || slices.ContainsFunc(before, beside) || m.IsOver() || !m.table[a.Attempt.Proc].vacant || a.Attempt.Incarnation <= last[a.Attempt.Proc] ||
 					!m.alive(a.Attempt.Donor) || layout.Rank(a.Attempt.Proc) != layout.Rank(a.Attempt.Donor.Proc) {
 					t.Fatalf("%+v begins, after %+v", a.Attempt, before)
 				}

@@ -14,33 +14,67 @@ type model struct {
 	failures []int               // by slot: useless replacements in a row, up to now
 	missing  []bool              // by slot: its process was retired, and its slot may yet be filled
 
-	attempt   Process // the last attempt's replacement
-	underWay  bool    // that attempt hasn't ended
+	trials []trial // by slot: the last attempt
+
+	cause event // what happens now
+}
+
+// trial is an attempt, as the world sees it.
+type trial struct {
+	process   Process // the replacement
+	underWay  bool    // the attempt hasn't ended
 	admitted  bool    // all have been told of the replacement
 	follows   bool    // its output follows its donor's
 	dismissed bool
 	deathTold bool // all have been told that the replacement is dead
+}
 
-	cause eventKind // what happens now
+// underWay is how many attempts haven't ended, of one rank, or of all.
+func (w *world) underWay(rank proto.Rank) (n int) {
+	for p, x := range w.trials {
+		if x.underWay && (rank == proto.AnyRank || w.machine.layout.Rank(proto.Proc(p)) == rank) {
+			n++
+		}
+	}
+	return n
+}
+
+// idle checks that no slot waits that could be filled now.
+func (w *world) idle() error {
+	if w.over || len(w.machine.attempts) >= w.machine.most {
+		return nil
+	}
+	for _, p := range w.bySlot {
+		rank := w.machine.layout.Rank(p.Proc)
+		donates := func(d *process) bool {
+			return w.machine.table[d.Proc].canDonate && !d.reaped && !d.retired && w.machine.layout.Rank(d.Proc) == rank
+		}
+		if p.reaped && w.underWay(rank) == 0 && w.failures[p.Proc] < MaxFailures && slices.ContainsFunc(w.bySlot, donates) {
+			return fmt.Errorf("the slot of %v waits, and nothing is in its way", p.Process)
+		}
+	}
+	return nil
 }
 
 // carryOut does what a caller does, and checks the invariants.
 func (w *world) carryOut(a Action) error {
 	var q Process
+	var joining *process
+	x := new(trial)
 	if a.Attempt != nil {
-		q = a.Attempt.Process
+		q, joining, x = a.Attempt.Process, w.joining[a.Attempt.Proc], &w.trials[a.Attempt.Proc]
 	}
-	if w.dismissed && slices.Contains([]ActionKind{Admit, Donate, Drain, Follow, Fill, Dismiss, Healed}, a.Kind) {
+	if x.dismissed && x.process == q && slices.Contains([]ActionKind{Admit, Donate, Drain, Follow, Fill, Dismiss, Healed}, a.Kind) {
 		return fmt.Errorf("action %d for %v, which was dismissed", a.Kind, q)
 	}
 	switch a.Kind {
 	case Start:
 		return w.start(a.Attempt)
 	case Admit:
-		if w.admitted || w.replacement == nil || w.replacement.Process != q {
+		if x.admitted || joining == nil || joining.Process != q {
 			return fmt.Errorf("all are told of %v, and it isn't there or they know it", q)
 		}
-		w.admitted = true
+		x.admitted = true
 	case Donate:
 		if d := w.bySlot[a.Attempt.Donor.Proc]; d.Process == a.Attempt.Donor {
 			d.receive(toldDonate, q)
@@ -55,24 +89,27 @@ func (w *world) carryOut(a Action) error {
 		}
 		w.drains = append(slices.Clone(w.drains), m)
 	case Follow:
-		if m := (mark{a.Attempt.Donor, q}); w.follows || w.replacement == nil || w.replacement.Process != q || slices.Contains(w.drains, m) {
+		if m := (mark{a.Attempt.Donor, q}); x.follows || joining == nil || joining.Process != q || slices.Contains(w.drains, m) {
 			return fmt.Errorf("the output of %v follows too early or twice", q)
 		}
-		w.follows = true
+		x.follows = true
 	case Marked:
 		return w.answered(mark{a.To, a.Replacement})
 	case Fill:
-		if p := w.replacement; p == nil || p.Process != q || p.stage < committed || !w.admitted || w.seesOutput && !w.follows {
+		if w.over {
+			return fmt.Errorf("%v fills its slot after the end", q)
+		}
+		if joining == nil || joining.Process != q || joining.stage < committed || !x.admitted || w.seesOutput && !x.follows {
 			return fmt.Errorf("%v fills its slot too early", q)
 		}
 		w.missing[q.Proc] = false
 		w.former = append(w.former, w.bySlot[q.Proc])
-		w.bySlot[q.Proc], w.replacement = w.replacement, nil
+		w.bySlot[q.Proc], w.joining[q.Proc] = joining, nil
 	case Dismiss:
 		return w.dismiss(a.Attempt)
 	case AskToGiveUp:
 		p := w.process(q)
-		if p == nil || p.reaped || q != w.attempt || !w.underWay {
+		if p == nil || p.reaped || q != x.process || !x.underWay {
 			return fmt.Errorf("%v is asked to give up, and isn't a replacement that becomes a replica", q)
 		}
 		p.receive(toldGiveUp, Process{})
@@ -85,10 +122,10 @@ func (w *world) carryOut(a Action) error {
 	case Retire:
 		return w.retire(a.To)
 	case AnnounceDeath:
-		if w.deathTold || !w.admitted || w.replacement == nil || w.replacement.Process != q {
+		if x.deathTold || !x.admitted || joining == nil || joining.Process != q {
 			return fmt.Errorf("the others are told of the death of %v, which they don't know, or twice", q)
 		}
-		w.deathTold = true
+		x.deathTold = true
 		for _, p := range w.bySlot {
 			p.receive(toldDeath, q)
 		}
@@ -111,7 +148,7 @@ func (w *world) retire(q Process) error {
 	switch {
 	case p.Process != q || !p.leaving || p.reaped:
 		return fmt.Errorf("%v is retired, and isn't to leave", q)
-	case w.underWay || w.replacement != nil:
+	case w.underWay(proto.AnyRank) > 0 || slices.ContainsFunc(w.joining, func(p *process) bool { return p != nil }):
 		return fmt.Errorf("%v is retired during an attempt", q)
 	case w.over:
 		return fmt.Errorf("%v is retired after the end", q)
@@ -132,8 +169,10 @@ func (w *world) retire(q Process) error {
 func (w *world) start(a *Attempt) error {
 	slot, donor := w.bySlot[a.Proc], w.bySlot[a.Donor.Proc]
 	switch {
-	case w.underWay || w.replacement != nil:
-		return fmt.Errorf("%v begins during another attempt", a.Process)
+	case w.underWay(w.machine.layout.Rank(a.Proc)) > 0 || w.joining[a.Proc] != nil:
+		return fmt.Errorf("%v begins during another attempt for its rank", a.Process)
+	case w.underWay(proto.AnyRank) >= w.most:
+		return fmt.Errorf("%v begins, and %d attempts are under way", a.Process, w.most)
 	case w.over:
 		return fmt.Errorf("%v begins after the end", a.Process)
 	case a.Incarnation <= w.last[a.Proc]:
@@ -147,12 +186,12 @@ func (w *world) start(a *Attempt) error {
 		return fmt.Errorf("%v begins after %d failures", a.Process, w.failures[a.Proc])
 	}
 	w.last[a.Proc] = a.Incarnation
-	w.attempt, w.underWay, w.admitted, w.follows, w.dismissed, w.deathTold = a.Process, true, false, false, false, false
+	w.trials[a.Proc] = trial{process: a.Process, underWay: true}
 	if w.startFails {
 		w.startFails = false
 		return w.step(func(out *[]Action) { w.machine.Fail(a.Process, "it can't be started", Replacement, out) })
 	}
-	w.replacement = &process{Process: a.Process, alive: true, donor: a.Donor}
+	w.joining[a.Proc] = &process{Process: a.Process, alive: true, donor: a.Donor}
 	return nil
 }
 
@@ -169,8 +208,8 @@ func (w *world) answered(m mark) error {
 }
 
 func (w *world) dismiss(a *Attempt) error {
-	w.dismissed = true
-	p := w.replacement
+	w.trials[a.Proc].dismissed = true
+	p := w.joining[a.Proc]
 	if a.Committed() {
 		p = w.bySlot[a.Proc]
 	}
@@ -183,11 +222,14 @@ func (w *world) dismiss(a *Attempt) error {
 	if p.Process != a.Process || p.reaped {
 		return fmt.Errorf("%v is dismissed, and %v is there", a.Process, p.Process)
 	}
+	if rank := w.machine.layout.Rank; w.cause.kind != evOver && rank(w.cause.process.Proc) != rank(a.Proc) {
+		return fmt.Errorf("%v is dismissed, and %v has nothing to do with it", a.Process, w.cause)
+	}
 	if p.alive {
 		if alone := !slices.ContainsFunc(w.bySlot, func(q *process) bool {
 			return q != p && q.alive && w.machine.layout.Rank(q.Proc) == w.machine.layout.Rank(p.Proc)
-		}); alone && p.stage >= committed && !p.hangs && !w.hereBeside(p) && w.cause != evSuspect && w.cause != evOver {
-			return fmt.Errorf("%v is ended, and was the last of its rank (%v)", p.Process, eventNames[w.cause])
+		}); alone && p.stage >= committed && !p.hangs && !w.hereBeside(p) && w.cause.kind != evSuspect && w.cause.kind != evOver {
+			return fmt.Errorf("%v is ended, and was the last of its rank (%v)", p.Process, w.cause)
 		}
 		p.die()
 	}
@@ -208,12 +250,12 @@ func (w *world) hereBeside(p *process) bool {
 func (w *world) ended(a Action) error {
 	q := a.Attempt.Process
 	switch {
-	case !w.underWay:
+	case !w.trials[q.Proc].underWay:
 		return fmt.Errorf("the attempt %v ends twice", q)
 	case a.Kind == Healed && w.bySlot[q.Proc].Process != q, a.Kind == Failed && w.bySlot[q.Proc].Process == q, a.Text == "", (a.Kind == Failed) != (a.Attempt.Why != ""):
 		return fmt.Errorf("the attempt %v ends, as %q", q, a.Text)
 	}
-	w.underWay = false
+	w.trials[q.Proc].underWay = false
 	if a.Kind == Healed {
 		w.bySlot[q.Proc].unproven = true
 	}
@@ -234,9 +276,10 @@ func (w *world) ended(a Action) error {
 // replicaDied notes the death of a replica. It is a failure if the replica was a replacement that
 // didn't live for Relapse after all knew it.
 func (w *world) replicaDied(p *process) {
-	unknown := w.underWay && p.Process == w.attempt
+	x := &w.trials[p.Proc]
+	unknown := x.underWay && p.Process == x.process
 	if unknown {
-		w.underWay = false
+		x.underWay = false
 	}
 	if !p.retired {
 		w.failures[p.Proc]++
@@ -252,8 +295,8 @@ func (w *world) replicaDied(p *process) {
 
 // End implements explore.World.
 func (w *world) End() error {
-	if a := w.machine.Current(); a != nil || w.underWay {
-		return fmt.Errorf("the attempt %v doesn't end", w.attempt)
+	if len(w.machine.attempts) > 0 || w.underWay(proto.AnyRank) > 0 {
+		return fmt.Errorf("an attempt doesn't end: %+v", w.trials)
 	}
 	if len(w.marks) > 0 {
 		return fmt.Errorf("%v waits for an answer for ever", w.marks[0].donor)

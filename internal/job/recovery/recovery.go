@@ -19,6 +19,11 @@
 //	committed   →             Fill
 //	healed      →             Healed
 //
+// Slots of different ranks are filled at the same time. Each has an attempt of its own, with its
+// donor, its limits and its end, and what becomes of one doesn't touch another. Slots of one rank
+// are filled in turn: they would have the same donor, or the later one a donor that isn't a replica
+// yet. Package replica has the reasons, and decision 73.
+//
 // The launcher sees all output of the processes. It reads the donor's output up to the mark, lets
 // the replacement's output follow it, and only then answers the mark. The donor waits for that
 // answer before it gives its state away. So until then a leader can see to it that what the donor
@@ -32,7 +37,7 @@
 // slot as that of any other dead process. Just before, that replica must have answered (Ask,
 // Heard): one that is silent and not yet held for dead may be dead, and then the process is the
 // last of its rank. Processes are retired one by one, each when the slot of the one before is
-// filled or given up, and never during an attempt.
+// filled or given up, and never during an attempt of any rank.
 //
 // # The phases of an attempt
 //
@@ -54,13 +59,18 @@
 //
 // # Invariants
 //
-//   - There is at most one attempt at a time. Package replica could refill slots of different ranks
-//     at once (decision 73); this machine and its callers don't yet.
-//     Each attempt has an incarnation of its slot that no process had before, and ends once.
-//   - Slots wait in the order of the deaths. A slot whose rank has no donor is passed over.
+//   - There is at most one attempt of a rank at a time, and at most as many in all as the caller
+//     allows. Each has an incarnation of its slot that no process had before, and ends once.
+//   - An attempt ends because of its replacement, of another replica of its rank, of its limit, or
+//     of the job: never because of another attempt.
+//   - Slots wait in the order of the deaths. A slot whose rank has no donor, or has an attempt, is
+//     passed over. No other one waits while there may be more attempts.
 //   - A phase that takes longer than the limit ends the attempt. Two exceptions: a donor may take
-//     longer to reach a safe point while no other slot waits; and a replacement that has committed
-//     and is the last of its rank stays as long as it answers.
+//     longer to reach a safe point while no slot waits for the end of this attempt; and a replacement
+//     that has committed and is the last of its rank stays as long as it answers.
+//   - Attempts at the same time share processors and networks. So if one doesn't get ready, or
+//     doesn't get its state, within the limit, that isn't counted against its slot, and from then on
+//     there are at most half as many at a time. One that was alone is to blame for itself.
 //   - The machine ends no replacement that has committed and answers, unless another replica of its
 //     rank has just answered, another process holds it for dead, the job ends, or the caller
 //     doesn't lead any more (StepDown).
@@ -78,8 +88,9 @@
 // # What is explored
 //
 // The tests explore all orders of events in jobs of one rank with two and with three replicas, and
-// of two ranks with two replicas each, whether the leader sees output or not: processes die at
-// every moment or have to leave, messages come late, limits run out, the job ends (world_test.go).
+// of two ranks with two replicas each, with one attempt at a time and with two, whether the leader
+// sees output or not: processes die at every moment or have to leave, messages come late, limits
+// run out, the job ends (world_test.go).
 // explore_test.go has the sizes and the numbers of faults. canary_test.go checks that the
 // exploration finds mistakes that were made or could be made.
 //

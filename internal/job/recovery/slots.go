@@ -87,13 +87,18 @@ func (s *slots) donor(rank proto.Rank, donates func(p proto.Proc) bool) proto.Pr
 }
 
 // begin takes the first slot that can be filled now off the waiting list and makes an attempt for
-// it. It returns nil if no slot can be filled.
-func (s *slots) begin(now proto.Time, fits, donates func(p proto.Proc) bool) *Attempt {
+// it. It returns nil if no slot can be filled. joins says whether another slot of a rank is being
+// filled.
+func (s *slots) begin(now proto.Time, joins func(rank proto.Rank) bool, fits, donates func(p proto.Proc) bool) *Attempt {
 	if s.over {
 		return nil
 	}
 	for i, p := range s.waiting {
-		donor := s.donor(s.layout.Rank(p), donates)
+		rank := s.layout.Rank(p)
+		if joins(rank) {
+			continue
+		}
+		donor := s.donor(rank, donates)
 		if donor == proto.NoProc || !fits(p) {
 			continue
 		}

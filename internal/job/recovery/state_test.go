@@ -33,20 +33,23 @@ func (w *world) AppendKey(b []byte) []byte {
 			id(m.replacement)
 		}
 	}
-	flags(w.startFails, w.over, w.replacement != nil)
-	flags(w.underWay, w.admitted, w.follows, w.dismissed, w.deathTold)
-	id(w.attempt)
-	b = append(b, byte(w.faults), byte(w.leaves), byte(len(w.former)))
-	if a := w.machine.current; a == nil {
-		b = append(b, 0)
-	} else {
-		b = append(b, 1, byte(a.Phase), byte(a.blame))
+	flags(w.startFails, w.over)
+	for p, x := range w.trials {
+		flags(x.underWay, x.admitted, x.follows, x.dismissed, x.deathTold, w.joining[p] != nil)
+		id(x.process)
+	}
+	b = append(b, byte(w.faults), byte(w.leaves), byte(len(w.former)), byte(w.machine.most), byte(len(w.machine.attempts)))
+	for _, a := range w.machine.attempts {
+		b = append(b, byte(a.Phase), byte(a.blame))
 		id(a.Process)
 		id(a.Donor)
 		flags(a.donorDied, a.follows, a.dismissed, a.asked, a.late != "")
 		b = binary.AppendVarint(b, int64(a.deadline-w.now))
 	}
-	id(w.machine.asked)
+	b = append(b, byte(len(w.machine.asked)))
+	for _, p := range w.machine.asked {
+		id(p)
+	}
 	marks(w.machine.unanswered)
 	marks(w.drains)
 	marks(w.marks)
@@ -75,10 +78,10 @@ func (w *world) AppendKey(b []byte) []byte {
 func (w *world) Clone() *world {
 	c := *w
 	m := *w.machine
-	m.table, m.waiting, m.unanswered = slices.Clone(m.table), slices.Clone(m.waiting), slices.Clone(m.unanswered)
-	if m.current != nil {
-		a := *m.current
-		m.current = &a
+	m.table, m.waiting, m.unanswered, m.asked = slices.Clone(m.table), slices.Clone(m.waiting), slices.Clone(m.unanswered), slices.Clone(m.asked)
+	m.attempts = slices.Clone(m.attempts)
+	for i, a := range m.attempts {
+		m.attempts[i] = new(*a)
 	}
 	c.machine = &m
 	clone := func(p *process) *process {
@@ -88,13 +91,12 @@ func (w *world) Clone() *world {
 		q := *p
 		return &q
 	}
-	c.bySlot, c.former = slices.Clone(w.bySlot), slices.Clone(w.former)
-	for _, ps := range [][]*process{c.bySlot, c.former} {
+	c.bySlot, c.former, c.joining, c.trials = slices.Clone(w.bySlot), slices.Clone(w.former), slices.Clone(w.joining), slices.Clone(w.trials)
+	for _, ps := range [][]*process{c.bySlot, c.former, c.joining} {
 		for i, p := range ps {
 			ps[i] = clone(p)
 		}
 	}
-	c.replacement = clone(w.replacement)
 	c.last, c.failures, c.missing = slices.Clone(w.last), slices.Clone(w.failures), slices.Clone(w.missing)
 	return &c
 }

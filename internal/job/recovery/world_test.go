@@ -14,15 +14,15 @@ import (
 // if its sender is dead. Only the order of one sender's messages is kept.
 type world struct {
 	options
-	machine     *Machine
-	now         proto.Time
-	bySlot      []*process // dead or alive
-	replacement *process   // the replacement that doesn't fill its slot yet; nil: none
-	former      []*process // don't fill a slot any more, or never did, and may have messages on their way
-	drains      []mark     // output that is being read
-	marks       []mark     // sent, and not answered yet
-	startFails  bool       // the next replacement can't be started
-	here        Process    // has just answered
+	machine    *Machine
+	now        proto.Time
+	bySlot     []*process // dead or alive
+	joining    []*process // by slot: the replacement that doesn't fill it yet; nil: none
+	former     []*process // don't fill a slot any more, or never did, and may have messages on their way
+	drains     []mark     // output that is being read
+	marks      []mark     // sent, and not answered yet
+	startFails bool       // the next replacement can't be started
+	here       Process    // has just answered
 
 	model
 }
@@ -36,6 +36,7 @@ type options struct {
 	ends            bool // whether the job may come to its end
 	hangs           bool // whether a replacement may hang
 	leaves          int  // how many processes may have to leave
+	most            int  // attempts at a time, 0 for one
 	bug             bug
 }
 
@@ -75,16 +76,17 @@ var eventNames = [...]string{"receive", "told", "reaped", "safe", "arrive", "mar
 	"kill", "fail", "bar donor", "suspect", "hang", "limit", "start fails", "over"}
 
 func (e event) String() string {
-	if e.kind == evOver || e.kind == evProven || e.kind == evLimit || e.kind == evStartFails {
+	if e.kind == evOver || e.kind == evProven || e.kind == evStartFails {
 		return eventNames[e.kind]
 	}
 	return fmt.Sprintf("%s:%d.%d", eventNames[e.kind], e.process.Proc, e.process.Incarnation)
 }
 
 func newWorld(layout layout.Layout, o options) *world {
-	w := &world{options: o, machine: New(layout, time.Minute, o.seesOutput), here: nobody}
+	o.most = max(o.most, 1)
+	w := &world{options: o, machine: New(layout, time.Minute, o.seesOutput, o.most), here: nobody}
 	w.last, w.failures = make([]proto.Incarnation, layout.Procs()), make([]int, layout.Procs())
-	w.missing = make([]bool, layout.Procs())
+	w.missing, w.joining, w.trials = make([]bool, layout.Procs()), make([]*process, layout.Procs()), make([]trial, layout.Procs())
 	for p := range proto.Proc(layout.Procs()) {
 		w.bySlot = append(w.bySlot, &process{Process: Process{p, 0}, stage: whole, alive: true, safe: o.safe})
 		if o.safe {
@@ -106,8 +108,10 @@ func (w *world) each(do func(p *process)) {
 	for _, p := range w.former {
 		do(p)
 	}
-	if w.replacement != nil {
-		do(w.replacement)
+	for _, p := range w.joining {
+		if p != nil {
+			do(p)
+		}
 	}
 }
 
@@ -164,12 +168,14 @@ func (w *world) Events(dst []event) []event {
 		dst = append(dst, event{evDrained, m.replacement})
 	}
 	none := Process{}
-	add(evProven, none, w.machine.Current() == nil && slices.ContainsFunc(w.machine.table, func(s slot) bool { return s.proven > w.now && s.proven != proto.Never }))
-	// The limit is longer than an answer takes.
-	fresh := w.process(w.attempt)
-	add(evLimit, none, w.machine.Deadline() != proto.Never && (w.faults > 0 || fresh != nil && fresh.hangs) &&
-		!(w.machine.current.asked && fresh != nil && fresh.alive && !fresh.hangs && fresh.isAsked()))
-	add(evStartFails, none, w.faults > 0 && w.machine.Current() == nil && !w.startFails)
+	add(evProven, none, slices.ContainsFunc(w.machine.table, func(s slot) bool { return s.proven > w.now && s.proven != proto.Never }))
+	for _, a := range w.machine.attempts {
+		// The limit is longer than an answer takes.
+		fresh := w.process(a.Process)
+		add(evLimit, a.Process, !a.dismissed && (w.faults > 0 || fresh != nil && fresh.hangs) &&
+			!(a.asked && fresh != nil && fresh.alive && !fresh.hangs && fresh.isAsked()))
+	}
+	add(evStartFails, none, w.faults > 0 && len(w.machine.attempts) < w.most && !w.startFails)
 	add(evOver, none, w.ends && !w.over)
 	return dst
 }
@@ -179,7 +185,7 @@ func (w *world) Apply(e event) error {
 	if e.kind >= evKill && e.kind != evOver && w.faults > 0 {
 		w.faults--
 	}
-	w.cause = e.kind
+	w.cause = e
 	p := w.process(e.process)
 	var err error
 	lead := func(tell func(out *[]Action)) { err = w.lead(tell) }
@@ -243,7 +249,7 @@ func (w *world) Apply(e event) error {
 		w.drains = slices.Delete(slices.Clone(w.drains), i, i+1)
 		lead(func(out *[]Action) { w.machine.Drained(m.donor, m.replacement, out) })
 	case evProven:
-		w.pass(proto.Time(Relapse))
+		w.pass(proto.Time(Relapse), nil)
 	case evKill:
 		p.die()
 	case evHang:
@@ -251,7 +257,8 @@ func (w *world) Apply(e event) error {
 	case evSuspect:
 		lead(func(out *[]Action) { w.machine.Fail(e.process, "another process holds it for dead", Replacement, out) })
 	case evLimit:
-		w.pass(w.machine.Deadline() - w.now)
+		a := w.machine.AttemptAt(e.process.Proc)
+		w.pass(a.deadline-w.now, a)
 		lead(func(out *[]Action) { w.machine.Tick(w.now, out) })
 	case evStartFails:
 		w.startFails = true
@@ -265,14 +272,19 @@ func (w *world) Apply(e event) error {
 
 // learnDonor notes that the replacement has heard from its donor, if the process is that donor.
 func (w *world) learnDonor(donor *process) {
-	if w.replacement != nil && donor.donating == w.replacement.Process {
-		w.replacement.knowsDonor = true
+	if q := w.joining[donor.donating.Proc]; q != nil && donor.donating == q.Process {
+		q.knowsDonor = true
 	}
 }
 
-// pass lets time pass.
-func (w *world) pass(time proto.Time) {
+// pass lets time pass. It counts for one attempt only: the others have begun their phases later.
+func (w *world) pass(time proto.Time, late *Attempt) {
 	w.now += time
+	for _, a := range w.machine.attempts {
+		if a != late {
+			a.deadline += time
+		}
+	}
 	w.each(func(p *process) { p.unproven = false })
 }
 
@@ -304,7 +316,8 @@ func (w *world) passOn(p *process, m message, out *[]Action) {
 func (w *world) reap(p *process) error {
 	p.reaped = true
 	w.marks = slices.DeleteFunc(slices.Clone(w.marks), func(m mark) bool { return m.donor == p.Process })
-	if p != w.replacement {
+	joins := w.joining[p.Proc] == p
+	if !joins {
 		w.replicaDied(p)
 	}
 	if !w.bug.ignoresDeath(w, p) {
@@ -312,9 +325,9 @@ func (w *world) reap(p *process) error {
 			return err
 		}
 	}
-	if p == w.replacement {
-		w.former, w.replacement = append(w.former, p), nil
-		if w.underWay || w.admitted && !w.deathTold {
+	if joins {
+		w.former, w.joining[p.Proc] = append(w.former, p), nil
+		if x := &w.trials[p.Proc]; x.underWay || x.admitted && !x.deathTold {
 			return fmt.Errorf("%v has died, and its attempt isn't at its end, or the others aren't told", p.Process)
 		}
 	}
@@ -330,10 +343,18 @@ func (w *world) lead(tell func(out *[]Action)) error {
 	return w.next()
 }
 
+// next has the machine begin all attempts that can begin.
 func (w *world) next() error {
-	return w.step(func(out *[]Action) {
-		w.machine.Next(w.now, func(proto.Proc) bool { return true }, func(p proto.Proc) bool { return !w.bySlot[p].reaped }, out)
-	})
+	for began := true; began; {
+		if err := w.step(func(out *[]Action) { began = w.bug.next(w, out) }); err != nil {
+			return err
+		}
+	}
+	return w.idle()
+}
+
+func (w *world) nextOf(m *Machine, out *[]Action) (began bool) {
+	return m.Next(w.now, func(proto.Proc) bool { return true }, func(p proto.Proc) bool { return !w.bySlot[p].reaped }, out)
 }
 
 func (w *world) step(tell func(out *[]Action)) error {

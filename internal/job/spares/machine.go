@@ -107,7 +107,7 @@ func New(launcherRank proto.Proc, layout layout.Layout, spares int, silence, lim
 		self: launcherRank, layout: layout, silence: proto.Time(silence),
 		attendance: attendance{seen: make([]bool, spares), deserted: proto.Never},
 		slots:      make([]slot, layout.Procs()), programs: make([]int64, layout.Ranks()),
-		recovery: recovery.New(layout, limit, false), noted: map[string]bool{},
+		recovery: recovery.New(layout, limit, false, 1), noted: map[string]bool{},
 	}
 	for r := range m.programs {
 		m.programs[r] = -1

@@ -26,11 +26,12 @@ const (
 	SentOnce             // agents don't send a new console again what the one before may not have shown
 	Unasked              // a process is retired before its donor has given a sign of life
 	LeftWithOutput       // a drained host leaves with output that nobody has taken
+	DeadAtBirth          // a replacement is told that others which join at the same time are dead
 	bugs
 )
 
 var bugNames = [...]string{"none", "certain death by refusal", "forgotten lease", "old term", "no offsets", "shared host", "early release", "own quorum", "kept by one",
-	"untold", "sent once", "unasked", "left with output"}
+	"untold", "sent once", "unasked", "left with output", "dead at birth"}
 
 func (b Bug) String() string { return bugNames[b] }
 

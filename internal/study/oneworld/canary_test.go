@@ -26,6 +26,8 @@ var rare = map[Bug]Settings{
 		{Kind: KillHost, At: 1200 * ms, Host: 1},
 		{Kind: DrainHost, At: 1300 * ms, Host: 0},
 	}},
+	// Several replicas of a host join at the same time.
+	DeadAtBirth: {Ranks: 4, Replicas: 2, Hosts: 3, Rounds: 40, Faults: []Fault{{Kind: KillHost, At: 1200 * ms, Host: 1}}},
 }
 
 // Each mistake is found within a few runs.

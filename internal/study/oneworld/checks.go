@@ -255,7 +255,10 @@ func (w *world) state() string {
 	}
 	for _, h := range w.hosts {
 		if h.lead != nil {
-			s += fmt.Sprintf("\nhost %d leads: attempt %+v, ledger %+v, delivered %v", h.id, h.lead.m.Current(), h.agent.Ledger(), h.lead.delivered)
+			s += fmt.Sprintf("\nhost %d leads: ledger %+v, delivered %v", h.id, h.agent.Ledger(), h.lead.delivered)
+			for _, a := range h.lead.m.Attempts() {
+				s += fmt.Sprintf(", attempt %+v", a)
+			}
 		}
 	}
 	return s

@@ -1,8 +1,6 @@
 package oneworld
 
 import (
-	"slices"
-
 	"banyan/internal/job/placement"
 	"banyan/internal/job/recovery"
 	"banyan/internal/proto"
@@ -49,13 +47,17 @@ type slotState struct {
 // lost that a process holds for lost, and for processes to end whose ranks are through.
 const verdictLimit = 8 * second
 
-// recoveryLimit is how long each phase of a recovery may take.
-const recoveryLimit = 10_000_000_000
+// recoveryLimit is how long each phase of a recovery may take, and atOnce how many replacements may
+// be on their way at a time: fewer than some hosts have processes.
+const (
+	recoveryLimit = 10_000_000_000
+	atOnce        = 3
+)
 
 func newLead(h *host, l *steward.Ledger) *lead {
 	w := h.w
 	d := &lead{h: h, w: w, term: h.agentTerm(), slots: make([]slotState, w.layout.Procs()), wakes: proto.Never, delivered: make([]bool, w.layout.Ranks())}
-	d.m = recovery.New(w.layout, recoveryLimit, true)
+	d.m = recovery.New(w.layout, recoveryLimit, true, atOnce)
 	d.place = &placement.Job{Layout: w.layout, Oversubscribe: true}
 	d.place.Hosts = make([]placement.Host, len(w.hosts))
 	var out []recovery.Action
@@ -125,7 +127,7 @@ func (d *lead) look() {
 	d.next()
 }
 
-// next begins the next attempt, and ends the job if it is time.
+// next begins the attempts that can begin, and ends the job if it is time.
 func (d *lead) next() {
 	if d.over || d.busy || d.h.lead != d && d.w.bug != OldTerm {
 		return
@@ -146,15 +148,23 @@ func (d *lead) next() {
 	if d.over || d.h.agent.Ledger() == nil {
 		return
 	}
-	// A replacement from an earlier term may become a replica yet. There is one at a time, as in
-	// package launcher.
-	if d.m.Current() == nil && slices.ContainsFunc(d.slots, func(s slotState) bool { return s.unproven && s.last.State != steward.Ended }) {
-		d.wake()
-		return
+	// A replacement from an earlier term may become a replica yet. Until that is known nothing is
+	// begun.
+	for i, s := range d.slots {
+		if s.unproven && s.last.State != steward.Ended && d.m.AttemptAt(proto.Proc(i)) == nil {
+			d.wake()
+			return
+		}
 	}
-	d.do(func(now proto.Time, out *[]recovery.Action) {
-		d.m.Next(now, func(p proto.Proc) bool { _, ok := d.home(p); return ok }, d.donates, out)
-	})
+	for range d.slots { // an attempt that can't be started may be begun again
+		began := false
+		d.do(func(now proto.Time, out *[]recovery.Action) {
+			began = d.m.Next(now, func(p proto.Proc) bool { _, ok := d.home(p); return ok }, d.donates, out)
+		})
+		if !began {
+			break
+		}
+	}
 	d.wake()
 }
 
@@ -321,21 +331,28 @@ func (d *lead) start(a *recovery.Attempt, more *[]recovery.Action) {
 	}
 	s := &d.slots[a.Proc]
 	*s = slotState{last: l.Places[a.Proc], filled: s.filled, unproven: true, proveBy: proto.Never}
-	d.w.started[a.Process] = d.environment()
+	d.w.started[a.Process] = d.environment(a)
 	d.h.logf("%v.%d is to start on host %d", a.Proc, a.Incarnation, on)
 }
 
 // environment is what a replacement is told at its start, as in package launcher: the incarnations
-// of all processes, and which are dead. Its host's agent may not have been told yet.
+// of all processes, and which are dead; of another slot that is being filled, what the others were
+// told. Its host's agent may not have been told yet.
 type environment struct {
 	incarnations []proto.Incarnation
 	gone         []bool
 }
 
-func (d *lead) environment() (e environment) {
+func (d *lead) environment(own *recovery.Attempt) (e environment) {
 	for i := range d.slots {
-		e.incarnations = append(e.incarnations, d.slots[i].last.Incarnation)
-		e.gone = append(e.gone, d.slots[i].last.State == steward.Ended)
+		incarnation, gone := d.slots[i].last.Incarnation, d.slots[i].last.State == steward.Ended
+		if a := d.m.AttemptAt(proto.Proc(i)); a != nil && a.Process != own.Process && a.Phase == recovery.GetReady {
+			incarnation, gone = a.Incarnation-1, true
+		}
+		if d.w.bug == DeadAtBirth && d.m.AttemptAt(proto.Proc(i)) != nil {
+			incarnation, gone = d.slots[i].last.Incarnation, true
+		}
+		e.incarnations, e.gone = append(e.incarnations, incarnation), append(e.gone, gone)
 	}
 	return e
 }
