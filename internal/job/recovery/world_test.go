@@ -37,6 +37,7 @@ type options struct {
 	hangs           bool // whether a replacement may hang
 	leaves          int  // how many processes may have to leave
 	most            int  // attempts at a time, 0 for one
+	dead            int  // so many processes are dead at first: of different ranks
 	bug             bug
 }
 
@@ -96,6 +97,15 @@ func newWorld(layout layout.Layout, o options) *world {
 	if o.initialFailures > 0 {
 		w.bySlot[0].alive, w.bySlot[0].reaped, w.machine.table[0].vacant, w.machine.waiting = false, true, true, []proto.Proc{0}
 		w.failures[0], w.machine.table[0].failures = o.initialFailures, o.initialFailures
+	}
+	for p := range proto.Proc(o.dead) {
+		w.bySlot[p].alive, w.bySlot[p].reaped = false, true
+		w.machine.vacate(0, p)
+	}
+	if o.dead > 0 {
+		if err := w.next(); err != nil {
+			panic(err) // the exploration finds this, too
+		}
 	}
 	return w
 }
