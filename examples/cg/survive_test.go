@@ -88,6 +88,41 @@ func TestHeal(t *testing.T) {
 	}
 }
 
+// TestHealTogether kills a replica of each rank at the same time, and two of the rank that has three.
+// Replicas of different ranks are healed at the same time, those of one rank in turn. The output
+// stays that of the undisturbed job.
+func TestHealTogether(t *testing.T) {
+	args := []string{"-every", "50", "-solves", "8", "data/bcsstk16.mtx.gz"}
+	undisturbed := jobtest.Run(t, "", launcher.Config{Ranks: 3, Replicas: 1, Args: args})
+	faults := "kill rank=0 replica=1 at=send:300; kill rank=1 replica=0 at=send:300; kill rank=2 replica=1 at=send:300; kill rank=2 replica=2 at=send:300"
+	r := jobtest.Run(t, faults, launcher.Config{Ranks: 3, Degrees: []int{2, 2, 3}, Heal: true, Args: args})
+	if r.ExitCode != 0 || r.Stdout != undisturbed.Stdout || len(r.Deaths) != 4 || len(r.Heals) != 4 {
+		t.Fatalf("exit code %d, deaths %v, heals %+v\nstderr:\n%s\nstdout:\n%s\nundisturbed:\n%s", r.ExitCode, r.Deaths, r.Heals, r.Stderr, r.Stdout, undisturbed.Stdout)
+	}
+	together := 0
+	for i, a := range r.Heals {
+		for _, b := range r.Heals[:i] {
+			overlap := a.Began < b.Began+b.Took && b.Began < a.Began+a.Took
+			if together += b2i(overlap); overlap && a.Rank == b.Rank {
+				t.Errorf("rank %d is healed twice at the same time: %+v and %+v", a.Rank, a, b)
+			}
+		}
+		if a.Error != "" {
+			t.Errorf("%+v", a)
+		}
+	}
+	if together == 0 {
+		t.Errorf("one after the other: %+v", r.Heals)
+	}
+}
+
+func b2i(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
 // killer is the launcher's stderr. When the launcher says for the first time that a replica is
 // back, killer kills replica 0 of that rank.
 type killer struct {

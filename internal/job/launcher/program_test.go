@@ -89,6 +89,8 @@ func program(name string, args []string) int {
 		hang()
 	case "heal": // see recovery_test.go
 		return healProgram(args[0], args[1])
+	case "several": // see several_test.go
+		return severalProgram(args[0])
 	case "talk", "calculate": // see soak_test.go
 		d, _ := time.ParseDuration(args[0])
 		map[string]func(time.Duration){"talk": talk, "calculate": calculate}[name](d)

@@ -13,6 +13,7 @@ import (
 type checks struct {
 	err        error
 	steps      int
+	failed     int              // attempts to replace a process
 	leaders    map[uint64]*host // by term
 	views      []installed
 	lost       []proto.Rank

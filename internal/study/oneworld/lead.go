@@ -252,6 +252,8 @@ func (d *lead) carry(out []recovery.Action) {
 			d.h.logf("recovery: %s", a.Text)
 		}
 		switch a.Kind {
+		case recovery.Failed:
+			d.w.failed++
 		case recovery.Start:
 			d.start(a.Attempt, &more)
 		case recovery.Admit:

@@ -10,6 +10,7 @@ type Result struct {
 	Took    proto.Time // nanoseconds until the last agent had ended
 	Terms   int        // stewards that have acted
 	Started int        // processes
+	Failed  int        // attempts to replace a process
 	Views   int        // the highest number
 	Steps   int
 }
@@ -40,7 +41,7 @@ func Run(s Settings) *Result { return new(Player).Run(s) }
 func (p *Player) Run(s Settings) *Result {
 	w := newWorld(s.draw(), &p.memory)
 	w.run()
-	r := &Result{Outcome: NoMajority, Err: w.err, Faults: w.faults, Took: w.now, Terms: len(w.leaders), Started: len(w.ranks), Steps: w.steps}
+	r := &Result{Outcome: NoMajority, Err: w.err, Faults: w.faults, Took: w.now, Terms: len(w.leaders), Started: len(w.ranks), Failed: w.failed, Steps: w.steps}
 	switch code, ok := w.finished(); {
 	case w.err != nil:
 		r.Outcome = Broken
