@@ -53,13 +53,10 @@ func severalReplacement(dir string) int {
 			panic(fmt.Sprintf("process %d is told %s", m.proc, os.Getenv(env.Incarnations)))
 		}
 	}
-	all := func(what string) {
-		leaveFile(dir, fmt.Sprintf("%s %d.%d", what, m.proc, own), "")
-		for p := range m.ranks {
-			awaitFile(dir, fmt.Sprintf("%s %d.%d", what, p, own))
-		}
+	leaveFile(dir, fmt.Sprintf("started %d.%d", m.proc, own), "")
+	for p := range m.ranks {
+		awaitFile(dir, fmt.Sprintf("started %d.%d", p, own))
 	}
-	all("started")
 	m.tell(control.Ready)
 	m.tell(control.Arrived)
 	for known := 0; known < m.ranks-1; { // nothing that the others were told is missed
@@ -82,7 +79,7 @@ func severalReplacement(dir string) int {
 	awaitFile(dir, fmt.Sprintf("marked %d.%d", m.proc, own))
 	m.tell(control.Committed)
 	m.tell(control.Healed)
-	all("healed")
+	awaitFile(dir, "whole") // the first that leaves ends the attempts of the others
 	m.leave()
 	return 0
 }
@@ -106,7 +103,15 @@ func TestSeveralReplacements(t *testing.T) {
 			hosts[1].heard = after(3, control.Healable, hosts[a])
 			tc.lose(hosts[c])
 			dir := t.TempDir()
-			o := run(t, Config{Ranks: 3, Replicas: 2, Heal: true, Agents: agents, Places: layers(3, 2), Limit: 25 * time.Second,
+			for _, h := range hosts[c:] {
+				healed := new(atomic.Int64)
+				h.passed = func(_ agent.Spec, m control.Message) { // the launcher has it before what comes later
+					if m.Type == control.Healed && healed.Add(1) == 3 {
+						leaveFile(dir, "whole", "")
+					}
+				}
+			}
+			o := run(t, Config{Ranks: 3, Replicas: 2, Heal: true, Agents: agents, Places: layers(3, 2), Limit: 10 * time.Second,
 				Rehome: func(_ proto.Proc, _ []int, living []bool) (int, bool) {
 					if living[c] {
 						return c, true
