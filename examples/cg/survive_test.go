@@ -88,8 +88,8 @@ func TestHeal(t *testing.T) {
 	}
 }
 
-// TestHealTogether kills a replica of each rank at the same time, and two of the rank that has three.
-// Replicas of different ranks are healed at the same time, those of one rank in turn. The output
+// TestHealTogether kills a replica of each rank at the same time, and two of that with three.
+// Those of different ranks are healed at the same time, those of one rank in turn. The output
 // stays that of the undisturbed job.
 func TestHealTogether(t *testing.T) {
 	args := []string{"-every", "50", "-solves", "8", "data/bcsstk16.mtx.gz"}

@@ -18,7 +18,7 @@ import (
 // A replacement that ends before it has committed leaves everything as it was. Until then its slot
 // counts as vacant. But its rank isn't lost before the replacement has ended, too.
 //
-// Replacements of different ranks are started, and join, at the same time: those of a whole host.
+// Replacements of different ranks are started, and join, at the same time: those of a host.
 
 // atOnce is how many replacements are on their way at a time at most. Mostly they wait, so more than
 // there are cores go well at once: with 2 cores, 8 at a time were whole sooner than 4 or 2. But

@@ -84,8 +84,8 @@ func severalReplacement(dir string) int {
 	return 0
 }
 
-// When a host is lost its replicas are replaced at the same time. If the host of the replacements is
-// lost, too, at any moment, all are begun again on another one.
+// When a host is lost its replicas are replaced at the same time. If the host of the replacements
+// is lost, too, all are begun again on another one.
 func TestSeveralReplacements(t *testing.T) {
 	const a, c = 0, 2
 	for _, tc := range []struct {

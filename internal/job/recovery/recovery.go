@@ -66,11 +66,11 @@
 //   - Slots wait in the order of the deaths. A slot whose rank has no donor, or has an attempt, is
 //     passed over. No other one waits while there may be more attempts.
 //   - A phase that takes longer than the limit ends the attempt. Two exceptions: a donor may take
-//     longer to reach a safe point while no slot waits for the end of this attempt; and a replacement
-//     that has committed and is the last of its rank stays as long as it answers.
+//     longer to reach a safe point while no slot waits for the end of this attempt; and a
+//     replacement that has committed and is the last of its rank stays as long as it answers.
 //   - Attempts at the same time share processors and networks. So if one doesn't get ready, or
-//     doesn't get its state, within the limit, that isn't counted against its slot, and from then on
-//     there are at most half as many at a time. One that was alone is to blame for itself.
+//     doesn't get its state, within the limit, that isn't counted against its slot, and from then
+//     on there are at most half as many at a time. One that was alone is to blame for itself.
 //   - The machine ends no replacement that has committed and answers, unless another replica of its
 //     rank has just answered, another process holds it for dead, the job ends, or the caller
 //     doesn't lead any more (StepDown).
