@@ -21,9 +21,9 @@ import (
 // Replacements of different ranks are started, and join, at the same time: those of a host.
 
 // atOnce is how many replacements are on their way at a time at most. Mostly they wait, so there
-// may be more than cores: with 2 cores, 8 at a time were whole sooner than 2. But their states share
-// networks, and each has to come within a limit. If they are too slow, package recovery halves the
-// number.
+// may be more than cores: with 2 cores, 8 at a time were whole sooner than 2. But their states
+// share networks, and each has to come within a limit. If they are too slow, package recovery
+// halves the number.
 const atOnce = 16
 
 // recoveryLead leads the recovery of a job. nil: there is none.
