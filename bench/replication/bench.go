@@ -37,6 +37,9 @@ type Bench struct {
 	Brief map[Setting]int
 	// Settings are those with replicas that ping-pongs and applications run in; nil: Replicated.
 	Settings []Setting
+	// Quick makes ping-pongs, broadcasts and the programs of Orders a twentieth as long: enough to
+	// see that all works, too short to measure.
+	Quick bool
 	// Limit ends a job that takes longer.
 	Limit time.Duration
 	// Dir is where the bench may write.

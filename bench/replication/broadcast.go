@@ -50,6 +50,7 @@ func (b *Bench) Broadcasts(ctx context.Context, sizes []int) ([]Broadcast, error
 		rows = append(rows, Broadcast{Bytes: size, Procs: procs})
 	}
 	times := make([]struct{ trees, corrected, ratio []float64 }, len(sizes))
+	turns := b.turns(broadcastTurns)
 	for round := range b.Rounds {
 		for i, size := range sizes {
 			var ns [2]float64
@@ -59,11 +60,11 @@ func (b *Bench) Broadcasts(ctx context.Context, sizes []int) ([]Broadcast, error
 				if which == 1 {
 					s, ranks = Alone, procs
 				}
-				all, err := b.timed(ctx, s, ranks, nil, b.broadcaster(), size, broadcastTurns)
+				all, err := b.timed(ctx, s, ranks, nil, b.broadcaster(), size, turns)
 				if err != nil {
 					return nil, fmt.Errorf("broadcasts of %d bytes, %v: %w", size, s, err)
 				}
-				ns[which] = all / broadcastTurns
+				ns[which] = all / float64(turns)
 				b.progress()
 			}
 			t := &times[i]

@@ -38,16 +38,16 @@ var orders = []struct {
 func (b *Bench) Orders(ctx context.Context) ([]Order, error) {
 	var rows []Order
 	for _, o := range orders {
-		row := Order{Name: o.name, Ranks: o.ranks}
+		row, turns := Order{Name: o.name, Ranks: o.ranks}, b.turns(o.turns)
 		var beside, free, leader, overFree, overBeside []float64
 		for round := range b.Rounds {
 			measure := func(s Setting, flags ...string) (float64, error) {
 				defer b.progress()
-				ns, err := b.timed(ctx, s, o.ranks, flags, append(b.Role[:len(b.Role):len(b.Role)], o.role), 8, o.turns)
+				ns, err := b.timed(ctx, s, o.ranks, flags, append(b.Role[:len(b.Role):len(b.Role)], o.role), 8, turns)
 				if err != nil {
 					err = fmt.Errorf("%s, %v %v: %w", o.name, s, flags, err)
 				}
-				return ns / float64(o.each*o.turns), err
+				return ns / float64(o.each*turns), err
 			}
 			var now [3]float64
 			for _, i := range ratio.InTurn([]int{0, 1, 2}, round) {

@@ -20,6 +20,14 @@ func Sizes() []int {
 // Turns is how often a message of so many bytes goes to and fro.
 func Turns(bytes int) int { return max(100, 10000*(32<<10)/(32<<10+bytes)) }
 
+// turns is how many turns are measured of a program that takes so many unless the bench is quick.
+func (b *Bench) turns(all int) int {
+	if b.Quick {
+		return max(all/20, 10)
+	}
+	return all
+}
+
 // PingPong is what was measured of one size in one language.
 type PingPong struct {
 	Language string
@@ -76,7 +84,7 @@ func (b *Bench) PingPongs(ctx context.Context, languages []Language, sizes []int
 // has arrived. No job has the lane: this is what replication costs, where package peers measures
 // what the lane saves.
 func (b *Bench) pingPong(ctx context.Context, s Setting, l Language, size int) (float64, error) {
-	turns := Turns(size)
+	turns := b.turns(Turns(size))
 	program := append([]string{"env", env.Entry(env.Lane, env.LaneOff)}, l.Program...)
 	ns, err := b.timed(ctx, s, 2, nil, program, size, turns)
 	return ns / float64(2*turns), err

@@ -42,7 +42,7 @@ func tools(t *testing.T) (b *Bench, bin string) {
 		t.Fatal(err)
 	}
 	banyan := filepath.Join(bin, "banyan")
-	b = &Bench{Banyan: banyan, Role: []string{banyan, "bench", "replication-role"}, Ranks: 2, Replicas: 2, Rounds: 1, Limit: DefaultLimit, Dir: t.TempDir()}
+	b = &Bench{Banyan: banyan, Role: []string{banyan, "bench", "replication-role"}, Ranks: 2, Replicas: 2, Rounds: 1, Quick: true, Limit: DefaultLimit, Dir: t.TempDir()}
 	if err := b.Check(); err != nil {
 		t.Fatal(err)
 	}

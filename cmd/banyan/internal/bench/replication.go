@@ -108,6 +108,7 @@ func replicationCommand() *cobra.Command {
 	flags.StringSliceVar(&f.only, "only", nil, "parts to measure: "+strings.Join(replicationParts, ", ")+" (default all)")
 	flags.StringSliceVar(&f.settings, "settings", nil, "replicated jobs of ping-pongs and applications: "+strings.Join(replicatedNames(), ", ")+" (default all but each)")
 	flags.IntVar(&f.bench.Rounds, "rounds", 6, "rounds")
+	flags.BoolVar(&f.bench.Quick, "quick", false, "ping-pongs, broadcasts and leader order a twentieth as long: shows that all works, not what it takes")
 	flags.IntVar(&f.bench.Ranks, "ranks", 2, "ranks of the applications and broadcasts")
 	flags.IntVar(&f.bench.Replicas, "replicas", 2, "replicas of each rank")
 	flags.DurationVar(&f.bench.Limit, "timeout", replication.DefaultLimit, "ends a job that takes longer")
