@@ -45,7 +45,8 @@ put() { # file directory
 }
 
 compile() { # into $build
-	go build -ldflags "${LDFLAGS:-}" -o "$build/" ./cmd/banyan ./cmd/banyan/mpiexec
+	# An empty -ldflags would take back those in GOFLAGS.
+	go build ${LDFLAGS:+-ldflags "$LDFLAGS"} -o "$build/" ./cmd/banyan ./cmd/banyan/mpiexec
 	# Each process writes 27,000 addresses into the library's tables when it loads it. Packed, the list of
 	# them takes 20 KiB in place of 640. The C library must know this form: glibc does since 2.36.
 	local packed= glibc
