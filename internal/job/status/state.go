@@ -143,7 +143,13 @@ type Counters struct {
 	Retained      uint64 `json:"retained"`
 	RetainedBytes uint64 `json:"retained_bytes"`
 	Safepoints    uint64 `json:"safepoints"` // passed
-	Frames        uint64 `json:"frames"`     // sent, heartbeats included
+	// Expected is how many safe points there are in all, by the program's word; 0: it hasn't said.
+	Expected uint64 `json:"safepoints_expected,omitempty"`
+	Frames   uint64 `json:"frames"` // sent, heartbeats included
+	// Rounds are the periods of its detector: heartbeats that it has sent to its observer. Late are
+	// heartbeats that have come to it more than two periods after the one before.
+	Rounds uint64 `json:"detector_rounds"`
+	Late   uint64 `json:"late_heartbeats"`
 	// Waits says what the process waits for, in words that continue "rank 3 …"; empty: nothing.
 	Waits string `json:"waits,omitempty"`
 	// WaitsSince is since when, to a second or so.
@@ -167,8 +173,13 @@ type Totals struct {
 	Bytes         uint64  `json:"bytes"`
 	Unexpected    uint64  `json:"unexpected"`
 	RetainedBytes uint64  `json:"retained_bytes"`
-	Safepoints    uint64  `json:"safepoints"` // the least of any rank
-	Waiting       int     `json:"waiting"`    // processes
+	// Safepoints and Expected are those of the rank that has come least far: of all that it
+	// expects, or else the least number.
+	Safepoints uint64 `json:"safepoints"`
+	Expected   uint64 `json:"safepoints_expected,omitempty"`
+	// Left is how long that takes still, at the pace of the last minute; 0: unknown.
+	Left          Seconds `json:"left_s,omitempty"`
+	Waiting       int     `json:"waiting"` // processes
 	Deaths        int     `json:"deaths"`
 	Heals         int     `json:"heals"`
 	HealsFailed   int     `json:"heals_failed"`

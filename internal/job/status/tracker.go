@@ -45,6 +45,7 @@ type Tracker struct {
 	// patience is silentAfter, or some heartbeats.
 	patience proto.Time
 	sums     Totals // at last
+	pace     pace
 	// known are events that another Tracker has told, by what they say: see Continue.
 	known map[[2]string]int
 }
@@ -203,6 +204,8 @@ func (t *Tracker) Sample(at proto.Time, all []Sample) (changed []int, rate *Rate
 		}
 	}
 	t.sum()
+	t.pace.note(at, s.Totals.Safepoints, s.Totals.Expected)
+	s.Totals.Left = t.pace.left()
 	s.Circle = circle(s.Slots, s.Job.Ranks)
 	if span := seconds(at - t.last); t.last == 0 || span >= 0.5 {
 		if t.last > 0 {
@@ -232,8 +235,8 @@ func (t *Tracker) silent(p, incarnation int, at proto.Time) bool {
 func (t *Tracker) sum() {
 	s := &t.state
 	was := s.Totals
-	s.Totals = Totals{Deaths: was.Deaths, Heals: was.Heals, HealsFailed: was.HealsFailed, HealSeconds: was.HealSeconds}
-	passed := make([]uint64, max(0, s.Job.Ranks)) // safe points of each rank; 0: none counts
+	s.Totals = Totals{Deaths: was.Deaths, Heals: was.Heals, HealsFailed: was.HealsFailed, HealSeconds: was.HealSeconds, Left: was.Left}
+	passed := make([]progress, max(0, s.Job.Ranks)) // of each rank; 0: none counts
 	for i := range s.Slots {
 		slot := &s.Slots[i]
 		if !alive(slot.State) {
@@ -251,12 +254,14 @@ func (t *Tracker) sum() {
 		if c.Waits != "" {
 			s.Totals.Waiting++
 		}
-		if slot.Rank >= 0 && slot.Rank < len(passed) { // a replacement counts from its own beginning
-			passed[slot.Rank] = max(passed[slot.Rank], c.Safepoints)
+		if slot.Rank >= 0 && slot.Rank < len(passed) { // a replacement is behind until it has its state
+			p := &passed[slot.Rank]
+			p.passed, p.expected = max(p.passed, c.Safepoints), max(p.expected, c.Expected)
 		}
 	}
 	if len(passed) > 0 {
-		s.Totals.Safepoints = slices.Min(passed)
+		last := slices.MinFunc(passed, progress.compare)
+		s.Totals.Safepoints, s.Totals.Expected = last.passed, last.expected
 	}
 	s.Survives = survive(s.Slots, s.Hosts, s.Job.Ranks)
 }
