@@ -168,22 +168,22 @@ const (
 
 // Totals are sums over processes.
 type Totals struct {
-	Live          int     `json:"live"`
-	Sent          uint64  `json:"sent"`
-	Bytes         uint64  `json:"bytes"`
-	Unexpected    uint64  `json:"unexpected"`
-	RetainedBytes uint64  `json:"retained_bytes"`
+	Live          int    `json:"live"`
+	Sent          uint64 `json:"sent"`
+	Bytes         uint64 `json:"bytes"`
+	Unexpected    uint64 `json:"unexpected"`
+	RetainedBytes uint64 `json:"retained_bytes"`
 	// Safepoints and Expected are those of the rank that has come least far: of all that it
 	// expects, or else the least number.
 	Safepoints uint64 `json:"safepoints"`
 	Expected   uint64 `json:"safepoints_expected,omitempty"`
 	// Left is how long that takes still, at the pace of the last minute; 0: unknown.
-	Left          Seconds `json:"left_s,omitempty"`
-	Waiting       int     `json:"waiting"` // processes
-	Deaths        int     `json:"deaths"`
-	Heals         int     `json:"heals"`
-	HealsFailed   int     `json:"heals_failed"`
-	HealSeconds   float64 `json:"heal_seconds"`
+	Left        Seconds `json:"left_s,omitempty"`
+	Waiting     int     `json:"waiting"` // processes
+	Deaths      int     `json:"deaths"`
+	Heals       int     `json:"heals"`
+	HealsFailed int     `json:"heals_failed"`
+	HealSeconds float64 `json:"heal_seconds"`
 }
 
 // Rate is what happened in about a second.
@@ -211,6 +211,7 @@ const (
 	KindWarning  = "warning"
 	KindLauncher = "launcher" // another launcher has taken over
 	KindRequest  = "request"  // somebody who watches has had something done
+	KindTrace    = "trace"    // a trace that was asked for is there, or can't be
 	KindEnd      = "end"
 )
 
@@ -229,6 +230,8 @@ type Event struct {
 	// took.
 	Cause string  `json:"cause,omitempty"`
 	Took  Seconds `json:"took_s,omitempty"`
+	// File is where a trace is, on the launcher's host.
+	File string `json:"file,omitempty"`
 	// View and Members are those of a view.
 	View    uint64 `json:"view,omitempty"`
 	Members int    `json:"members,omitempty"`

@@ -47,6 +47,9 @@ func (e *Engine) count() {
 	if c.page == nil {
 		return
 	}
+	if e.span.open != nil || c.page.Asked() != e.span.number {
+		e.lookForSpan()
+	}
 	now := e.now()
 	if now < c.next {
 		return
