@@ -17,7 +17,7 @@ concurrent := ./mpi/... ./internal/runtime/engine ./internal/runtime/handshake .
 # of compilation and a third of linking; and compilers collect garbage seldom, for some hundred
 # megabytes more memory. docs/results/test-time.md has the figures.
 checking = $(shell go env GOFLAGS) -buildmode=pie '-toolexec=env GOGC=400' -gcflags=all=-dwarf=false -ldflags=-w $(fixed)
-quick test lint race check test-cluster: export GOFLAGS = $(checking)
+quick test lint race check test-cluster test-browser: export GOFLAGS = $(checking)
 
 # Programs that tests start hundreds of times. The system's linker gives them fixed addresses: to
 # relocate banyan takes a third of its start. Go's own linker can't do so with what is compiled

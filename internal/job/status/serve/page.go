@@ -23,7 +23,7 @@ var (
 	drawScript []byte
 
 	scriptFile = bytes.Replace(pageScript, []byte("/*DRAW*/"), drawScript, 1)
-	livePage = assemble(nil)
+	livePage   = assemble(nil)
 	// policy lets the page load nothing, and talk to other addresses of the job.
 	policy = fmt.Sprintf("default-src 'none'; style-src 'unsafe-inline'; img-src data:; connect-src *; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 		base64.StdEncoding.EncodeToString(sum(scriptFile)))
