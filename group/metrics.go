@@ -23,8 +23,8 @@ type Metric struct {
 // Label tells metrics of one name apart.
 type Label struct{ Name, Value string }
 
-// Metered is what has metrics: a Member. What shows metrics needs no more of it: [WriteMetrics], or a
-// program's own collector for whatever library it has. The group itself brings none.
+// Metered is what has metrics: a Member. What shows metrics needs no more of it: [WriteMetrics], or
+// a program's own collector for the library that it has. The group itself brings none.
 type Metered interface{ Metrics() []Metric }
 
 var _ Metered = (*Member)(nil)

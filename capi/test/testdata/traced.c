@@ -1,5 +1,6 @@
 /* Ranks 0 and 1 send a number back and forth until the file of the argument is there. Messages are
    short, and their receives are the next ones: C sends and receives them without Go, where it may. */
+#include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>
 

@@ -68,8 +68,8 @@ func TestRecorder(t *testing.T) {
 	}
 }
 
-// A span's recorder has only what happens in the span, with a wait that began before it, and so many
-// events at most.
+// A span's recorder has only what happens in the span, with a wait that began before it, and so
+// many events at most.
 func TestSpanRecorder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "span")
 	begin := monotonic() // now is 0

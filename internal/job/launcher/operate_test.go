@@ -89,8 +89,8 @@ func TestOperate(t *testing.T) {
 	}
 }
 
-// Somebody who watches has a trace taken: it has the frames of about a second by all processes, in a
-// file, and the job goes on. A second one meanwhile is refused.
+// Somebody who watches has a trace taken: it has the frames of about a second by all processes, in
+// a file, and the job goes on. A second one meanwhile is refused.
 func TestOperateTraces(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

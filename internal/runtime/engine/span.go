@@ -5,8 +5,8 @@ import (
 	"banyan/internal/runtime/process"
 )
 
-// Somebody who watches the job may ask for a trace of a moment. Then the engine has a recorder for a
-// while: all messages go through Go, and the machines call it where they call that of a job that
+// Somebody who watches the job may ask for a trace of a moment. Then the engine has a recorder for
+// a while: all messages go through Go, and the machines call it where they call that of a job that
 // is traced from its beginning. Small collectives in common memory send no messages, and aren't
 // recorded.
 

@@ -215,7 +215,7 @@ func (p page) readable() {
 	if seen["button"] < 8 || seen["slider"] != 1 || seen["searchbox"] != 1 || seen["heading"] < 6 {
 		p.Errorf("a screen reader finds %v", seen)
 	}
-	// From the beginning by Tab: the link over the top, the filter, one process, the slider, the times.
+	// From the beginning by Tab: the link over the top, the filter, one process, the slider.
 	p.must(p.Ask(`document.activeElement.blur(); document.body.tabIndex = -1; document.body.focus(); document.body.removeAttribute('tabindex'); 0`, nil))
 	reached := ""
 	for range 12 {

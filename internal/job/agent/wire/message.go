@@ -85,8 +85,8 @@ const (
 	// Request asks for something that somebody wants who watches the job there, in Words. Answered
 	// answers.
 	Request Type = "request"
-	// Recorded tells what Count processes have recorded, in Words, and that Slot of them have recorded
-	// only the first events; or Text says what failed.
+	// Recorded tells what Count processes have recorded, in Words, and that Slot of them have
+	// recorded only the first events; or Text says what failed.
 	Recorded Type = "recorded"
 	// Joined tells that the agent has its lease from the voters from now on.
 	Joined Type = "joined"
