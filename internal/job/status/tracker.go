@@ -239,11 +239,15 @@ func (t *Tracker) sum() {
 	passed := make([]progress, max(0, s.Job.Ranks)) // of each rank; 0: none counts
 	for i := range s.Slots {
 		slot := &s.Slots[i]
+		c := slot.Counters
+		if c != nil && (alive(slot.State) || slot.State == Finished) && slot.Rank >= 0 && slot.Rank < len(passed) {
+			p := &passed[slot.Rank] // a replacement is behind until it has its state
+			p.passed, p.expected = max(p.passed, c.Safepoints), max(p.expected, c.Expected)
+		}
 		if !alive(slot.State) {
 			continue
 		}
 		s.Totals.Live++
-		c := slot.Counters
 		if c == nil {
 			continue
 		}
@@ -253,10 +257,6 @@ func (t *Tracker) sum() {
 		s.Totals.RetainedBytes += c.RetainedBytes
 		if c.Waits != "" {
 			s.Totals.Waiting++
-		}
-		if slot.Rank >= 0 && slot.Rank < len(passed) { // a replacement is behind until it has its state
-			p := &passed[slot.Rank]
-			p.passed, p.expected = max(p.passed, c.Safepoints), max(p.expected, c.Expected)
 		}
 	}
 	if len(passed) > 0 {

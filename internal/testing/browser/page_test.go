@@ -256,43 +256,52 @@ func simulated(n int) (*serve.Hub, *status.Observation) {
 	return h, o
 }
 
-// 1,024 processes are drawn while they change. How many pictures a second is only told: the machine
+// Many processes are drawn while they change. How many pictures a second is only told: the machine
 // may be busy.
 func TestMany(t *testing.T) {
+	for _, n := range []int{1024, 4096} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) { many(t, n) })
+	}
+}
+
+func many(t *testing.T, n int) {
 	p := open(t)
-	h, o := simulated(1024)
+	h, o := simulated(n)
 	a, err := serve.ParseAddress("127.0.0.1:0")
 	p.must(err)
 	s, err := serve.Listen(h, a, "", nil)
 	p.must(err)
 	defer s.Close()
 	p.must(p.Go(s.URL()))
-	p.await("the grid", `document.querySelectorAll('canvas[role=img]').length === 16`)
+	p.await("the grid", fmt.Sprintf(`document.querySelectorAll('canvas[role=img]').length === %d`, n/64))
 	stop := make(chan struct{})
 	changed := make(chan struct{})
 	go func() {
 		defer close(changed)
-		for n := 0; ; n++ {
+		for turn := 0; ; turn++ {
 			select {
 			case <-stop:
 				return
 			case <-time.After(10 * time.Millisecond):
 			}
 			next := *o
-			next.At, next.Slots = proto.Time(n+1)*1e7, append([]status.Slot{}, o.Slots...)
+			next.At, next.Slots = proto.Time(turn+1)*1e7, append([]status.Slot{}, o.Slots...)
 			for k := range 8 {
-				next.Slots[(n*37+k*101)%1024].State = []string{status.Dead, status.Healing, status.Live}[n%3]
+				next.Slots[(turn*37+k*101)%n].State = []string{status.Dead, status.Healing, status.Live}[turn%3]
 			}
 			h.Observe(&next)
 		}
 	}()
 	var perSecond float64
 	p.must(p.Ask(`new Promise(done => { const from = +document.body.dataset.frames, at = performance.now(); setTimeout(() => done((document.body.dataset.frames - from) / (performance.now() - at) * 1000), 3000); })`, &perSecond))
-	t.Logf("1,024 processes, of which 8 change 100 times a second: %.0f pictures a second", perSecond)
+	t.Logf("%d processes, of which 8 change 100 times a second: %.0f pictures a second", n, perSecond)
 	if perSecond < 1 {
 		t.Error("the page stands still")
 	}
-	p.picture("many")
+	if n == 1024 {
+		p.picture("many")
+	}
+	p.await("all of it is in the window's width", `document.documentElement.scrollWidth <= innerWidth`)
 	close(stop)
 	<-changed
 	p.must(p.Ask(`document.querySelector('canvas[role=img]').focus()`, nil))
