@@ -90,9 +90,18 @@ func TestOperate(t *testing.T) {
 }
 
 // Somebody who watches has a trace taken: it has the frames of about a second by all processes, in
-// a file, and the job goes on. A second one meanwhile is refused.
+// a file, and the job goes on. A second one meanwhile is refused. It is the same with processes of
+// other hosts.
 func TestOperateTraces(t *testing.T) {
 	t.Parallel()
+	t.Run("here", func(t *testing.T) { operateTraces(t, Config{}) })
+	t.Run("elsewhere", func(t *testing.T) {
+		agents, _ := distant(t, 2)
+		operateTraces(t, Config{Agents: agents, Places: []int{0, 0, 1, 1}})
+	})
+}
+
+func operateTraces(t *testing.T, c Config) {
 	dir := t.TempDir()
 	w := &asking{asked: make(chan struct{})}
 	w.ask = func(do status.Operator) {
@@ -103,7 +112,8 @@ func TestOperateTraces(t *testing.T) {
 			t.Errorf("again: %v", err)
 		}
 	}
-	run(t, Config{Ranks: 2, Replicas: 2, Watch: w, Counted: true, TraceDir: dir}, "rounds", "500", "5ms")
+	c.Ranks, c.Replicas, c.Watch, c.Counted, c.TraceDir = 2, 2, w, true, dir
+	run(t, c, "rounds", "500", "5ms")
 	<-w.asked
 	var told *status.Event
 	for i, e := range w.events {
