@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"banyan/internal/job/agent"
 	"banyan/internal/job/agent/wire"
@@ -21,6 +22,8 @@ const (
 	maxPacked = 32 << 20
 	// maxRecording bounds it unpacked.
 	maxRecording = 1 << 30
+	// maxSpan bounds how long an agent waits for the end of a span.
+	maxSpan = time.Minute
 )
 
 // Trace implements agent.Tracing.
@@ -52,7 +55,7 @@ func (s *server) recordSpan(m wire.Message) {
 		return
 	}
 	span.Begin -= bootAhead()
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithTimeout(context.Background(), maxSpan)
 	defer stop()
 	r, err := local.Trace(ctx, span)
 	if err == nil {
