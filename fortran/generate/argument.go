@@ -49,7 +49,7 @@ var given = []string{
 	"MPI_Status_set_source.status", "MPI_Status_set_tag.status", "MPI_Status_set_error.status",
 }
 
-// shapes are the elements of arrays that aren't just "(*)", and of pointers to ints that are arrays.
+// shapes are the elements of arrays that aren't just "(*)", and of pointers that are arrays.
 var shapes = map[string]string{
 	"ranges":            "(3,*)",
 	"sourceweights":     "(*)",

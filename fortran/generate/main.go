@@ -1,7 +1,7 @@
-// Command generate makes the Fortran side of the library from the table in package abi: mpif.h, the
-// modules mpi and mpi_f08, and what they call in C: entries.c, and sections.c for buffers of mpi_f08.
-// What the table doesn't say of an argument (its intent, LOGICALs, arrays) is in argument.go. Run it
-// with go generate.
+// Command generate makes the Fortran side of the library from the table in package abi: mpif.h,
+// the modules mpi and mpi_f08, and what they call in C: entries.c, and sections.c for buffers of
+// mpi_f08. What the table doesn't say of an argument (its intent, LOGICALs, arrays) is in
+// argument.go. Run it with go generate.
 //
 // # Fortran's conventions
 //
