@@ -101,6 +101,9 @@ func TestJob(t *testing.T) {
 				url <- m
 			}
 		}
+		if err := lines.Err(); err != nil {
+			t.Error(err)
+		}
 		cmd.Wait() // it is killed
 	}()
 	t.Cleanup(func() { cmd.Process.Kill() })
