@@ -176,6 +176,12 @@ func (p *Process) rankLost(rank proto.Rank) {
 	p.host.RankLost(rank)
 }
 
+// hopeful tells whether a message may well come. If not, receiveError knows more. It is short, as
+// inOrder is.
+func (p *Process) hopeful(context uint64) bool {
+	return p.healing.replay == nil && p.inOrder(context)
+}
+
 // receiveError is why no message that hasn't arrived yet can end a receive well, or nil.
 func (p *Process) receiveError(context uint64, src proto.Rank) error {
 	if p.healing.replay != nil && p.healing.replay.failed != nil {
