@@ -39,6 +39,22 @@ func TestLedDiffers(t *testing.T) {
 	}
 }
 
+// With --order auto a rank is led from its first call on that timing can decide, and the launcher says
+// which call that was. A program without such calls is led nowhere.
+func TestLedAuto(t *testing.T) {
+	program := compile(t, "led")
+	for name, says := range map[string]string{"farm": `banyan: rank \d .*: timing decides what comes of that, .* \(--order auto\)`, "balance": `asks for the time \(called at led\.c:\d+\)`, "plain": ``} {
+		o := run(t, tool("banyan"), "run", "-n", "4", "--replicas", "2", "--order", "auto", "--verify",
+			"--fault", "random count=3 within=send:60 seed=1 action=kill", "--timeout", "60", program, name)
+		if o.code != 0 || !strings.HasPrefix(o.stdout, name+" ") || strings.Count(o.stdout, "\n") != 1 || strings.Contains(o.stderr, "different bytes") {
+			t.Errorf("%s: %v", name, o)
+		}
+		if says == "" && strings.Contains(o.stderr, "--order auto") || !regexp.MustCompile(says).MatchString(o.stderr) {
+			t.Errorf("%s: the launcher says %q", name, o.stderr)
+		}
+	}
+}
+
 // Threads aren't ordered: a program whose threads communicate at the same time ends with an error.
 func TestLedThreads(t *testing.T) {
 	o := run(t, tool("banyan"), "run", "-n", "2", "--replicas", "2", "--order", "leader", "--timeout", "20", compile(t, "led"), "threads")

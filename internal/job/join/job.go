@@ -208,11 +208,12 @@ func (j *Job) start() error {
 func (j *Job) config() (engine.Config, error) {
 	cfg := engine.Config{
 		Process: process.Config{
-			Self: j.self, Layout: j.layout, Mirror: j.mirror, Leader: j.leader, AckEach: j.ackEach,
+			Self: j.self, Layout: j.layout, Mirror: j.mirror, Leader: j.order.Leader, Auto: j.order.Auto, AckEach: j.ackEach,
 			Period: proto.Time(j.period), Timeout: proto.Time(j.timeout), Witness: j.supervisor.reaps(), Leased: proto.Time(j.leased),
 			Memory: buffersMemory(), Scheme: j.scheme,
 		},
 		HealFailed: j.replacementFailed, Unfollowed: j.unfollowed, Where: check.Here,
+		FirstDecision: func(call, where string) { go j.supervisor.led(call, where) }, // the engine mustn't wait
 	}
 	var err error
 	if cfg.SpareRanks, err = env.ReadSpareRanks(j.layout.Ranks()); err != nil {

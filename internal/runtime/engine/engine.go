@@ -65,6 +65,10 @@ type Config struct {
 	// Where says where the program makes the present call, on its thread; "" if that is
 	// unknown. It is called for errors that can't tell otherwise what they are about.
 	Where func() string
+	// FirstDecision is told of the first call of the program that timing can decide, in words, before
+	// its outcome, and where it is ("" if that is unknown). It is called with the engine's lock
+	// held, if Process.Auto is set, and isn't called in replacements.
+	FirstDecision func(call, where string)
 	// Unfollowed is called in a replica that can't do as its leader does (process.OrderError), and
 	// for a program that can't be led. It has to end the process. It may call the engine.
 	Unfollowed func(err error)
@@ -132,6 +136,7 @@ func New(cfg Config, tr transport.Transport) *Engine {
 	}
 	e.views.more = make(chan struct{})
 	e.beginRollback()
+	e.orderOf(&e.cfg.Process)
 	e.p = process.New(e.cfg.Process, 0, tr, host{e})
 	e.done, e.led = e.p.Done, e.p.Led()
 	if v := e.p.View(); v != nil {

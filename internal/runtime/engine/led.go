@@ -16,6 +16,35 @@ import (
 // errThreads ends a program that can't be led.
 var errThreads = errors.New("several threads of the program communicate at the same time, and leader order (--order leader) doesn't order threads: communicate from one at a time (MPI_THREAD_SERIALIZED), or run without --order leader")
 
+// orderOf prepares the order of a rank for New: FirstDecision, which the process calls on the thread of
+// the call, is told where the program makes it.
+func (e *Engine) orderOf(cfg *process.Config) {
+	told := e.cfg.FirstDecision
+	if !cfg.Auto || told == nil {
+		return
+	}
+	cfg.FirstDecision = func(call string) {
+		where := ""
+		if e.cfg.Where != nil {
+			where = e.cfg.Where()
+		}
+		told(call, where)
+		if e.p.Threaded() {
+			e.unfollowed(errThreads)
+		}
+	}
+}
+
+// StayFree keeps a rank in free order that is to be led from its first call on that timing can decide;
+// see process.Process.StayFree.
+func (e *Engine) StayFree() {
+	e.lock()
+	defer e.unlock()
+	if e.p.StayFree() {
+		e.led = false
+	}
+}
+
 // unfollowed ends a replica that can't go on as its leader does. The lock is held, but given up
 // meanwhile.
 func (e *Engine) unfollowed(err error) {
@@ -34,6 +63,7 @@ func (e *Engine) Led() bool { return e.led }
 // answer is the answer to a question. The replica that leads looks for one that isn't 0: once, or,
 // if it waits, until there is one. The lock is held.
 func (e *Engine) answer(q process.Question, waits bool, look func() uint64) (word uint64) {
+	e.p.Asks(q)
 	e.until(func() bool { return e.p.HasAnswer() || e.p.Decides() || e.p.Fenced() })
 	if e.p.HasAnswer() {
 		word, err := e.p.NextAnswer(q)
@@ -71,6 +101,9 @@ func (e *Engine) Decide(waits bool, look func(done func(Handle) bool) uint64) ui
 func (e *Engine) Time(now func() float64) float64 {
 	e.lock()
 	defer e.unlock()
+	if !e.led {
+		return now()
+	}
 	return math.Float64frombits(e.answer(process.AskTime, false, func() uint64 { return math.Float64bits(now()) }))
 }
 

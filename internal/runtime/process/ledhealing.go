@@ -60,7 +60,11 @@ func (p *Process) appendOrder(b []byte) []byte {
 		return b
 	}
 	b = varint.AppendBytes(b, o.m.AppendState(nil, p.cfg.Layout.Replica(p.healing.donation.replacement)))
-	return varint.AppendBytes(varint.Append(b, o.posted), o.tail())
+	begun := uint64(0)
+	if o.begun {
+		begun = 1
+	}
+	return varint.AppendBytes(varint.Append(b, begun, o.posted), o.tail())
 }
 
 // tail is what was decided, and the program hasn't come to.
@@ -95,6 +99,9 @@ func (p *Process) restoreOrder(r *varint.Reader) error {
 		return nil
 	}
 	machine := r.Bytes()
+	if r.Uint() == 1 {
+		o.begun, p.watched = true, true
+	}
 	o.posted = r.Uint()
 	err := o.m.Restore(machine)
 	p.learn(r.Bytes())

@@ -24,6 +24,10 @@ import (
 // nothing ("none has ended"), of which a program that tests in a loop gets millions. What the
 // process sends waits until all replicas know what it may depend on (outbox.go).
 //
+// With Config.Auto a rank is led from the first call on that timing can decide. All replicas of the
+// rank come to that call at the same place, since nothing has been decided before. So nothing is
+// agreed upon: each of them begins there.
+//
 // # Limits
 //
 // The program communicates from one thread at a time. A receive that names its
@@ -37,6 +41,8 @@ type ordered struct {
 	wire   []byte // for frames; reused
 	outbox outbox
 	led    bool // this replica leads, or has led
+	begun  bool // a call has come that timing can decide; or it needn't come
+	free   bool // none is decided: the program has asked for threads (StayFree)
 
 	made decisions  // that the machine doesn't know yet; of a leader
 	due  proto.Time // when they are told
@@ -70,13 +76,43 @@ func (p *Process) beginOrder() {
 		matches: map[uint64]matched{}, due: proto.Never,
 	}
 	p.order.led = p.order.m.Leads()
-	p.special, p.watched = true, true
+	p.order.begun = !p.cfg.Auto
+	p.special, p.watched = true, p.watched || p.order.begun
+}
+
+// beginDecisions begins to have a leader decide, at the first call that timing can decide.
+func (p *Process) beginDecisions(call string) {
+	p.order.begun, p.watched = true, true
+	if p.cfg.FirstDecision != nil && p.healing.replay == nil {
+		p.cfg.FirstDecision(call)
+	}
+}
+
+// Asks says that the program asks a Question, before its outcome.
+func (p *Process) Asks(q Question) {
+	if o := p.order; o != nil && !o.begun {
+		p.beginDecisions(q.String())
+	}
+}
+
+// StayFree says, before the program communicates, that its threads will communicate at the same time.
+// With Auto its rank stays in free order then. It reports whether it does. All replicas of the rank
+// say the same.
+func (p *Process) StayFree() bool {
+	if p.order == nil || !p.cfg.Auto || p.order.begun {
+		return false
+	}
+	p.order.free, p.special = true, p.concurrent
+	return true
 }
 
 func (o *ordered) deadline() proto.Time { return o.due }
 
-// Led tells whether a replica of this rank decides what timing decides.
-func (p *Process) Led() bool { return p.order != nil }
+// Led tells whether a replica of this rank decides what timing decides, or will.
+func (p *Process) Led() bool { return p.order != nil && !p.order.free }
+
+// Begun tells whether the program has asked for something that timing decides, in leader order.
+func (p *Process) Begun() bool { return p.Led() && p.order.begun }
 
 // Decides tells whether this replica makes the next decision, unless it HasAnswer.
 func (p *Process) Decides() bool { return p.order == nil || p.order.m.Leads() }

@@ -42,6 +42,7 @@ func (g *gossip) see(values ...uint64) {
 
 // ask asks a question as the engine does.
 func (g *gossip) ask(p *Process, q Question, look func() uint64) (word uint64, ok bool) {
+	p.Asks(q)
 	switch {
 	case p.HasAnswer():
 		var err error
@@ -186,6 +187,8 @@ func runGossip(t testing.TB, seed uint64, cfg Config, each, crashes int) {
 	l := cfg.Layout
 	cfg.Leader, cfg.Period, cfg.Timeout = true, 100e6, 1e9
 	cfg.Corrupted = func(c Corruption) { t.Errorf("seed %d: %+v", seed, c) }
+	told := 0
+	cfg.FirstDecision = func(string) { told++ }
 	programs := make([]*gossip, 0, l.Procs())
 	w := newTestJobOf(t, seed, cfg, func(rank proto.Rank, _ int) program {
 		g := newGossip(int(rank), l.Ranks(), each)
@@ -205,7 +208,11 @@ func runGossip(t testing.TB, seed uint64, cfg Config, each, crashes int) {
 		}
 		return q
 	})
+	begun := 0
 	for q, g := range programs {
+		if w.nodes[q].p.Begun() {
+			begun++
+		}
 		if w.nodes[q].dead {
 			continue
 		}
@@ -218,6 +225,9 @@ func runGossip(t testing.TB, seed uint64, cfg Config, each, crashes int) {
 			}
 		}
 	}
+	if cfg.Auto && (told != begun || told == 0) {
+		t.Fatalf("seed %d: %d processes have told of their first decision, and %d have made it", seed, told, begun)
+	}
 }
 
 // Replicas of programs that depend on timing end alike, with deaths of leaders and others.
@@ -225,17 +235,20 @@ func TestLeaderOrder(t *testing.T) {
 	for _, c := range []struct {
 		layout  layout.Layout
 		mirror  bool
+		auto    bool
 		crashes int
 	}{
-		{layout.Uniform(3, 2), false, 0},
-		{layout.Uniform(3, 2), false, 3},
-		{layout.Uniform(2, 3), false, 4},
-		{layout.Partial([]int{2, 1, 3}), false, 3},
-		{layout.Uniform(3, 2), true, 3},
+		{layout.Uniform(3, 2), false, false, 0},
+		{layout.Uniform(3, 2), false, false, 3},
+		{layout.Uniform(2, 3), false, false, 4},
+		{layout.Partial([]int{2, 1, 3}), false, false, 3},
+		{layout.Uniform(3, 2), true, false, 3},
+		{layout.Uniform(3, 2), false, true, 3},
+		{layout.Uniform(3, 2), true, true, 3},
 	} {
-		t.Run(fmt.Sprint(c.layout, c.mirror, c.crashes), func(t *testing.T) {
+		t.Run(fmt.Sprint(c.layout, c.mirror, c.auto, c.crashes), func(t *testing.T) {
 			seeds(t, func(t *testing.T, seed uint64) {
-				runGossip(t, seed, Config{Layout: c.layout, Mirror: c.mirror}, 12, c.crashes)
+				runGossip(t, seed, Config{Layout: c.layout, Mirror: c.mirror, Auto: c.auto}, 12, c.crashes)
 			})
 		})
 	}

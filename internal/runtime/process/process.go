@@ -108,8 +108,11 @@ type Config struct {
 	// Mirror makes all replicas of a sender send to all replicas of the receiver.
 	Mirror bool
 	// Leader has one replica of each rank decide what timing decides, for programs that aren't
-	// send-deterministic (order.go).
-	Leader bool
+	// send-deterministic (order.go). With Auto it does so from the first call on that timing can
+	// decide, of which FirstDecision, if set, is told in words before its outcome, from within the
+	// Process. FirstDecision must not call back.
+	Leader, Auto  bool
+	FirstDecision func(call string)
 	// Period and Timeout are the detector's η and δ in nanoseconds.
 	Period, Timeout proto.Time
 	// Witness says that a launcher sees every death and tells all processes.
