@@ -72,6 +72,8 @@ type Options struct {
 	// Where says where a program that isn't in Go makes the present call, for an error in the
 	// middle of it; nil: the program is in Go.
 	Where func() string
+	// Thread says which thread of such a program makes the present call; see engine.Config.Thread.
+	Thread func() (id process.ThreadID, known bool)
 }
 
 // Job is this process's part of a job.
@@ -229,6 +231,7 @@ func (j *Job) config() (engine.Config, error) {
 	if j.options.Where != nil {
 		cfg.Where = j.options.Where
 	}
+	cfg.Thread = j.options.Thread
 	if j.output != nil {
 		cfg.Committed = j.output.connect
 	}

@@ -14,10 +14,10 @@ import (
 // sibling may have to wait for it: it comes.
 
 // errThreads ends a program that can't be led.
-var errThreads = errors.New("several threads of the program communicate at the same time, and leader order (--order leader) doesn't order threads: communicate from one at a time (MPI_THREAD_SERIALIZED), or run without --order leader")
+var errThreads = errors.New("several threads of the program communicate at the same time, which it hasn't asked for: leader order (--order leader) orders the threads of programs in C that ask for MPI_THREAD_MULTIPLE; goroutines communicate one at a time")
 
-// orderOf prepares the order of a rank for New: FirstDecision, which the process calls on the thread of
-// the call, is told where the program makes it.
+// orderOf prepares the order of a rank for New: FirstDecision, which the process calls on the
+// thread of the call, is told where the program makes it.
 func (e *Engine) orderOf(cfg *process.Config) {
 	told := e.cfg.FirstDecision
 	if !cfg.Auto || told == nil {
@@ -35,8 +35,8 @@ func (e *Engine) orderOf(cfg *process.Config) {
 	}
 }
 
-// StayFree keeps a rank in free order that is to be led from its first call on that timing can decide;
-// see process.Process.StayFree.
+// StayFree keeps a rank in free order that is to be led from its first call on that timing can
+// decide; see process.Process.StayFree.
 func (e *Engine) StayFree() {
 	e.lock()
 	defer e.unlock()
@@ -63,8 +63,13 @@ func (e *Engine) Led() bool { return e.led }
 // answer is the answer to a question. The replica that leads looks for one that isn't 0: once, or,
 // if it waits, until there is one. The lock is held.
 func (e *Engine) answer(q process.Question, waits bool, look func() uint64) (word uint64) {
+	t := e.thread()
 	e.p.Asks(q)
-	e.until(func() bool { return e.p.HasAnswer() || e.p.Decides() || e.p.Fenced() })
+	e.until(func() bool {
+		e.on(t)
+		return e.p.HasAnswer() || e.p.Decides() || e.p.Fenced()
+	})
+	e.on(t)
 	if e.p.HasAnswer() {
 		word, err := e.p.NextAnswer(q)
 		if err != nil {
@@ -80,10 +85,10 @@ func (e *Engine) answer(q process.Question, waits bool, look func() uint64) (wor
 			})
 		} else {
 			e.try()
-			word = look()
+			word = e.lookOrRest(look)
 		}
 	}
-	if !e.closed {
+	if e.on(t); !e.closed {
 		e.p.Answer(q, word)
 	}
 	return word
@@ -142,6 +147,9 @@ func (e *Engine) anyLed(hs []Handle, waits bool) (found int, s Status, err error
 // probeLed is all kinds of probes. One that waits for a message with a certain source and tag
 // finds the same one at all replicas, whatever the timing.
 func (e *Engine) probeLed(context uint64, src proto.Rank, tag int32, waits, takes bool) (message Handle, s Status, ok bool, err error) {
+	if e.orders {
+		return e.probeThreaded(context, src, tag, waits, takes)
+	}
 	if !waits || src == proto.AnyRank || tag == proto.AnyTag {
 		e.p.StartProbe(context, src, tag)
 		found := e.answer(process.AskProbe, waits, func() uint64 {

@@ -241,8 +241,8 @@ func (p *Process) fail(h Handle, r *request, err error) {
 			return
 		}
 		if a != nil {
-			// To the other replicas of its sender the message counts as received. Else they
-			// would keep it, and offer it again, for ever.
+			// To the other replicas of its sender the message counts as received. Else
+			// they would keep it, and offer it again, for ever.
 			p.finishRendezvous(a, err)
 			return
 		}

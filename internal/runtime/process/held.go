@@ -48,17 +48,11 @@ func (p *Process) heldBack(h Handle, r *request, e *match.Envelope) bool {
 	if e.Context%2 == 1 || o.free {
 		return false
 	}
-	if e.Src == proto.AnyRank || e.Tag == proto.AnyTag && o.posted > 0 {
+	if e.Src == proto.AnyRank || e.Tag == proto.AnyTag && (o.at.posted > 0 || o.threaded) {
 		if !o.begun {
 			p.beginDecisions("receives from any source")
 		}
-		o.posted++
-		w.number = o.posted
-		if m, known := o.matches[w.number]; known {
-			delete(o.matches, w.number)
-			p.noteMatch(w.number, m)
-			w.decide(m)
-		}
+		p.number(&w)
 	}
 	if r.number = w.number; o.m.Leads() || w.number == 0 && !overlapsAny(o.held, w.takes) {
 		*e = w.takes

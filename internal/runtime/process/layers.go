@@ -41,7 +41,7 @@ func (e *UnorderedError) Unwrap() error { return ErrUnordered }
 
 func (e *UnorderedError) Error() string {
 	return "several threads of the program communicate, and this call receives from any source" + calledAt(e.Where) +
-		" after a replica died, or where ranks have different numbers of replicas: it could take a message that comes before its cause. Name the source, or communicate from one thread at a time (then --order leader serves any program)"
+		" after a replica died, or where ranks have different numbers of replicas: it could take a message that comes before its cause. Name the source, or run it with --order leader"
 }
 
 // layers is what a process knows of the replica layers that it hears of.
