@@ -104,12 +104,27 @@ func (e *Engine) Decide(waits bool, look func(done func(Handle) bool) uint64) ui
 
 // Time is the time that all replicas of the rank are told, in seconds.
 func (e *Engine) Time(now func() float64) float64 {
+	return math.Float64frombits(e.value(process.AskTime, func() uint64 { return math.Float64bits(now()) }))
+}
+
+// Value is what the value is at all replicas of the rank: what one of them computes, without the
+// engine.
+func (e *Engine) Value(compute func() uint64) uint64 { return e.value(process.AskValue, compute) }
+
+// value asks for a value, which may be 0.
+func (e *Engine) value(q process.Question, compute func() uint64) uint64 {
 	e.lock()
 	defer e.unlock()
 	if !e.led {
-		return now()
+		return compute()
 	}
-	return math.Float64frombits(e.answer(process.AskTime, false, func() uint64 { return math.Float64bits(now()) }))
+	word, computed := uint64(0), false
+	return e.answer(q, false, func() uint64 {
+		if !computed {
+			word, computed = compute(), true
+		}
+		return word
+	})
 }
 
 func truth(b bool) uint64 {

@@ -16,6 +16,7 @@ const (
 	AskProbe                      // which message is here (FoundMessage); 0: none
 	AskTime                       // a time
 	AskCancel                     // whether a receive is cancelled
+	AskValue                      // a value that the program computes
 
 	theEnd // there are no questions any more
 )
@@ -30,6 +31,8 @@ func (q Question) String() string {
 		return "asks for the time"
 	case AskCancel:
 		return "cancels a receive"
+	case AskValue:
+		return "asks what a value is"
 	}
 	return fmt.Sprintf("asks question %d", uint8(q))
 }
@@ -56,9 +59,9 @@ const decisionsLimit = 4 << 10
 // The codes of decisions. A Question is the code of its answer, which follows.
 const (
 	codeMatch   = 0      // number, source and tag follow
-	codeThread  = 6      // what follows is of the thread with the ThreadID that follows; first of the first one
-	codeTurns   = 7      // the context follows on which the thread acts next, and how often
-	codeNothing = 1 << 3 // and a Question: how many answers in a row were 0 follows
+	codeThread  = 7      // what follows is of the thread with the ThreadID that follows; first of the first one
+	codeTurns   = 8      // the context follows on which the thread acts next, and how often
+	codeNothing = 1 << 4 // and a Question: how many answers in a row were 0 follows
 )
 
 // decisions are collected by a leader.
