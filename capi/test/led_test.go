@@ -70,3 +70,17 @@ func TestLedAutoThreads(t *testing.T) {
 		t.Error(o)
 	}
 }
+
+// Threads of OpenMP and of C++ have names, too.
+func TestLedOpenMP(t *testing.T) {
+	program := build(t, "mpicxx", "testdata/ledthreads.cc", "-g", "-fopenmp")
+	for seed := range *leds {
+		for _, degree := range []int{2, 3} {
+			plan := fmt.Sprintf("random count=3 within=send:40 seed=%d action=kill", 10*seed+degree)
+			o := run(t, tool("banyan"), "run", "-n", "3", "--replicas", fmt.Sprint(degree), "--order", "leader", "--verify", "--fault", plan, "--timeout", "60", program)
+			if o.code != 0 || !strings.HasPrefix(o.stdout, "threads ") || strings.Contains(o.stderr, "differ") {
+				t.Fatalf("--replicas %d --fault %q: %v", degree, plan, o)
+			}
+		}
+	}
+}
