@@ -55,7 +55,7 @@ func gambles(world *mpi.Comm) error {
 	return nil
 }
 
-// What replicas ask a leader for is the same in all of them, whoever dies.
+// What replicas ask a leader for is the same in all of them, also when leaders die.
 func TestDecide(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
