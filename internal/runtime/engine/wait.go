@@ -146,7 +146,7 @@ func (e *Engine) alongside() {
 func (e *Engine) joins() {
 	if e.waiting.waiters() > 0 {
 		e.p.Concurrent()
-		if e.led {
+		if e.p.Begun() && !e.orders {
 			e.unfollowed(errThreads)
 		}
 	}
