@@ -72,6 +72,8 @@ type Options struct {
 	// Where says where a program that isn't in Go makes the present call, for an error in the
 	// middle of it; nil: the program is in Go.
 	Where func() string
+	// TypeName names the types of data that the program sends; see process.Config.
+	TypeName func(t uint32) string
 }
 
 // Job is this process's part of a job.
@@ -210,7 +212,7 @@ func (j *Job) config() (engine.Config, error) {
 		Process: process.Config{
 			Self: j.self, Layout: j.layout, Mirror: j.mirror, Leader: j.leader, AckEach: j.ackEach,
 			Period: proto.Time(j.period), Timeout: proto.Time(j.timeout), Witness: j.supervisor.reaps(), Leased: proto.Time(j.leased),
-			Memory: buffersMemory(), Scheme: j.scheme,
+			Memory: buffersMemory(), Scheme: j.scheme, TypeName: j.options.TypeName,
 		},
 		HealFailed: j.replacementFailed, Unfollowed: j.unfollowed, Where: check.Here,
 	}
