@@ -52,8 +52,12 @@ func (a *Agent) write(now proto.Time) {
 		l := s.version(n)
 		m := &Message{Kind: Write, From: a.cfg.Self, Term: s.term, At: Version{s.term, n}, ID: l.ID, Electorate: &l.Electorate, Ledger: l}
 		switch {
+		case a.steward != s: // this agent's own voter has refused
 		case v.Host == a.cfg.Self:
-			a.voter.write(now, m)
+			if a.voter.write(now, m).Kind == Refuse {
+				a.stepDown() // it has promised a later term to another candidate
+				return
+			}
 			a.learn(a.voter.accepted)
 			s.confirm(v.Host, n)
 		case v.Witness:
@@ -63,7 +67,9 @@ func (a *Agent) write(now proto.Time) {
 			a.send(v.Host, m)
 		}
 	})
-	a.settle(now)
+	if a.steward == s {
+		a.settle(now)
+	}
 }
 
 // wrote takes a voter's confirmation.
