@@ -35,10 +35,7 @@ func (a *Agent) Ledger() *Ledger {
 // which it votes.
 func (a *Agent) write(now proto.Time) {
 	s := a.steward
-	number := s.latest
-	for number > s.base() && !s.votes(number) {
-		number--
-	}
+	number := s.ballot()
 	s.version(s.latest).Electorate.each(func(v Voter) {
 		n := s.latest
 		if v.Witness {
@@ -75,9 +72,9 @@ func (a *Agent) write(now proto.Time) {
 // wrote takes a voter's confirmation.
 func (a *Agent) wrote(now proto.Time, m *Message) {
 	if s := a.steward; s != nil && m.At.Term == s.term && m.At.Number <= s.latest {
-		withheld := !s.known(s.latest)
+		withheld := !s.known(s.ballot())
 		s.confirm(m.From, m.At.Number)
-		if withheld && s.known(s.latest) {
+		if withheld && s.known(s.ballot()) {
 			a.write(now) // it is the witness's turn
 		} else {
 			a.settle(now)
