@@ -37,9 +37,10 @@ func (c *campaign) take(from Host, a accepted) {
 //
 // In place of the ledger that a witness names, one will do that the same steward wrote after it, or
 // that another one wrote whose term began with it. If the difference wasn't durable it might as
-// well have been written now: it is facts, or commands that nobody was given. Otherwise a steward that was cut off in the middle of a version couldn't
-// go on when the other agent, which went on without it, has died. But who votes is no fact: the
-// electorate is the one that came with the last version, whatever a later ledger has proposed.
+// well have been written now: it is facts, or commands that nobody was given. Otherwise a steward
+// that was cut off in the middle of a version couldn't go on when the other agent, which went on
+// without it, has died. But who votes is no fact: the electorate is the one that came with the last
+// version, whatever a later ledger has proposed.
 func (c *campaign) won() *Ledger {
 	if !c.best.electorate.Quorum(func(v Voter) bool { return slices.Contains(c.from, v.Host) }) {
 		return nil

@@ -67,8 +67,8 @@ func TestJobOutlivesItsLauncher(t *testing.T) {
 
 // The launcher's machine is one of four that vote, and is lost together with another one: the two
 // that are left are no majority. All processes end, and each host says why: in the file of the
-// job's messages, and to those who attach there. The machines are lost when the job has computed for
-// a while, and at once: then the voters may not have granted their first leases yet.
+// job's messages, and to those who attach there. The machines are lost when the job has computed
+// for a while, and at once: then the voters may not have granted their first leases yet.
 func TestNoMajoritySaysSo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
