@@ -25,6 +25,9 @@ type Variable struct {
 	// calls them.
 	Save func() ([]byte, error)
 	Load func([]byte) error
+	// Pieces, if set, gives the piece in place of Save, without a copy: as memory that doesn't change
+	// until the program goes on.
+	Pieces func() ([][]byte, error)
 }
 
 // Part is something that the library keeps for the program and that has state of its own, such as
@@ -117,14 +120,18 @@ func saved(variables map[string]Variable, order []string) ([]state.Region, error
 	var regions []state.Region
 	for _, name := range order {
 		v := variables[name]
-		data := v.Memory
-		if v.Save != nil {
-			var err error
-			if data, err = v.Save(); err != nil {
-				return nil, fmt.Errorf("saving %q: %w", name, err)
-			}
+		parts := [][]byte{v.Memory}
+		var err error
+		switch {
+		case v.Pieces != nil:
+			parts, err = v.Pieces()
+		case v.Save != nil:
+			parts[0], err = v.Save()
 		}
-		regions = append(regions, state.Bytes(programPrefix+name, data))
+		if err != nil {
+			return nil, fmt.Errorf("saving %q: %w", name, err)
+		}
+		regions = append(regions, state.Region{Name: programPrefix + name, Parts: parts})
 	}
 	return regions, nil
 }
