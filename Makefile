@@ -97,7 +97,7 @@ test: tools ## everything that a change must pass
 	@$(MAKE) --no-print-directory -j2 lint unit # lint leaves cores idle, and so do tests that wait
 	go test -p 4 -buildmode=exe -vet=off -race -short $(concurrent) $(addprefix ./,$(raced)) # four at a time: most of them wait
 
-test-cluster: build ## as root: jobs on several hosts, made of namespaces, with sshd and Slurm; what becomes of them when hosts die (clusterflags=-short: without most faults and the storm; clusterflags='-run TestStorm -seed 7')
+test-cluster: build ## as root: jobs on several hosts, made of namespaces, with sshd and Slurm; what becomes of them when hosts die (clusterflags=-short: without most faults and the storms; clusterflags='-run TestStorm -seed 7', '-run TestRollbackStorm -rollbacks 10m')
 	scripts/cluster.sh install
 	bin/mpicc -O2 -o bin/heat examples/heat/heat.c -lm
 	go test -vet=off -count=1 -timeout 60m ./internal/testing/cluster -cluster $(clusterflags)

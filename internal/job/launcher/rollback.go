@@ -46,6 +46,7 @@ type rollbackLead struct {
 	opaque    []int64   // by rank: how much it had read at its first safe point, if it can't tell more; -1: it can
 	late      int       // snapshots that were abandoned since the last one
 	onDisk    int       // parts of the present snapshot that are on disk
+	costs     costs     // of the present snapshot
 	due       *time.Timer
 	deadline  proto.Time // for which a timer is set
 	epoch
@@ -56,6 +57,18 @@ type cut struct {
 	number rollback.Snapshot
 	slot   int        // of the two memories of each process
 	output [][2]int64 // by rank
+}
+
+// costs are what a snapshot took, of all ranks.
+type costs struct {
+	bytes, changed, copied int64         // of the parts; that ranks wrote; that went to buddies
+	stood                  time.Duration // the longest that a rank took to keep its part
+}
+
+func (c *costs) add(k *control.Kept) {
+	if k != nil {
+		c.bytes, c.changed, c.stood = c.bytes+k.Bytes, c.changed+k.Changed, max(c.stood, k.Took)
+	}
 }
 
 func newRollbackLead(p *plan) *rollbackLead {
@@ -116,7 +129,7 @@ func (j *job) takeSnapshot() {
 	}
 	j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) {
 		if n := c.Take(j.clock(), out); n != rollback.Beginning {
-			r.begun, r.onDisk = time.Now(), 0
+			r.begun, r.onDisk, r.costs = time.Now(), 0, costs{}
 			r.taking = cut{number: n, slot: 1 - r.committed.slot, output: make([][2]int64, j.size)}
 			slog.Debug("snapshot", "number", n)
 		} else {
@@ -171,13 +184,14 @@ func (j *job) committedSnapshot() {
 	r.dir.commit(r.committed.number)
 	j.report.Snapshots = append(j.report.Snapshots, SnapshotReport{
 		Number: uint64(r.committed.number), At: Seconds(r.begun.Sub(j.started)), Paused: Seconds(r.paused), Took: Seconds(time.Since(r.begun)),
+		Stood: Seconds(r.costs.stood), Bytes: r.costs.bytes, Changed: r.costs.changed, Copied: r.costs.copied,
 	})
 	slog.Debug("committed", "snapshot", r.committed.number, "paused", r.paused)
 	j.planSnapshot(j.SnapshotEvery - time.Since(r.begun))
 }
 
 // reported takes a report of a process for the coordinator.
-func (j *job) reported(p *process, x *rollback.Report) {
+func (j *job) reported(p *process, x *rollback.Report, kept *control.Kept) {
 	if j.back == nil || x == nil || p != j.procs[p.id] || j.back.falling {
 		return
 	}
@@ -198,6 +212,7 @@ func (j *job) reported(p *process, x *rollback.Report) {
 			heard()
 		})
 	case x.Kind == rollback.Captured && x.Snapshot == j.back.taking.number:
+		j.back.costs.add(kept)
 		j.drainForSnapshot(p, heard)
 	default:
 		heard()
@@ -261,15 +276,19 @@ func (j *job) copyPart(a rollback.Action) {
 	}
 	go func() {
 		var err error
+		travelled := int64(0)
 		switch {
 		case a.From == rollback.Disk:
 			err = dir.restore(a.Snapshot, id, slot, of(a.To))
 		case a.To == rollback.Disk:
 			err = dir.keep(a.Snapshot, id, slot, of(a.From))
 		default:
-			err = transfer(id, slot, of(a.From), of(a.To))
+			travelled, err = transfer(id, slot, of(a.From), of(a.To))
 		}
 		j.post(func() {
+			if a.Snapshot == j.back.taking.number {
+				j.back.costs.copied += travelled
+			}
 			switch {
 			case err != nil:
 				copied(err.Error())
@@ -309,18 +328,37 @@ func (j *job) keptOnDisk(a rollback.Action, copied func(problem string)) {
 	}()
 }
 
-// transfer copies a rank's part of a snapshot from one host to another.
-func transfer(id proto.Proc, slot int, from, to agent.SnapshotAgent) error {
-	in, err := from.ReadPart(id, slot)
+// transfer copies what has changed in a rank's part of a snapshot from one host to another, and says
+// how many bytes that was.
+func transfer(id proto.Proc, slot int, from, to agent.SnapshotAgent) (copied int64, err error) {
+	has, err := from.PartDigests(id, slot)
 	if err != nil {
-		return err
+		return 0, err
+	}
+	had, err := to.PartDigests(id, slot)
+	if err != nil {
+		return 0, err
+	}
+	changed := has.Changes(had)
+	in, err := from.ReadPart(id, slot, changed)
+	if err != nil {
+		return 0, err
 	}
 	defer in.Close()
-	out, err := to.WritePart(id, slot)
+	out, err := to.WritePart(id, slot, changed)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return copyAll(out, in)
+	if err := copyAll(out, in); err != nil {
+		return 0, err
+	}
+	switch now, err := to.PartDigests(id, slot); {
+	case err != nil:
+		return 0, err
+	case !now.Equal(has):
+		return 0, errors.New("the copy differs from what was copied")
+	}
+	return changed.Bytes(), nil
 }
 
 // checkRollback refuses what can't work, and finds the snapshot to go on from.

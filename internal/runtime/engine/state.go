@@ -136,6 +136,14 @@ func saved(variables map[string]Variable, order []string) ([]state.Region, error
 	return regions, nil
 }
 
+// memory is how many bytes of memory are registered.
+func (r *registry) memory() (n int64) {
+	for _, name := range r.order {
+		n += int64(len(r.variables[name].Memory))
+	}
+	return n
+}
+
 // library gives the regions of the library's parts.
 func (r *registry) library() []state.Region {
 	var regions []state.Region
