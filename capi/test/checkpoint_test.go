@@ -15,8 +15,9 @@ func buildKept(t *testing.T, name string) string {
 	return build(t, "mpicc", "testdata/"+name+".c", "-O1", "-Wall", "-Wextra", "-Werror", "-I"+filepath.Join(header, "banyan"), "-lbanyan-"+name)
 }
 
-// Programs that were written for VeloC's and FTI's interfaces lose ranks, and print to the byte what
-// they print undisturbed. They go back, or their dead replicas are replaced, or another job goes on.
+// Programs that were written for VeloC's and FTI's interfaces lose ranks, and print to the byte
+// what they print undisturbed. They go back, or their dead replicas are replaced, or another job
+// goes on.
 func TestCheckpoints(t *testing.T) {
 	programs := map[string]string{"veloc": buildKept(t, "veloc"), "fti": buildKept(t, "fti")}
 	for _, tc := range []struct {

@@ -118,8 +118,8 @@ type Recorded interface {
 // SnapshotAgent is an agent that keeps the snapshots of processes.
 type SnapshotAgent interface {
 	Agent
-	// PartDigests says what one of the two memories of a process has. The process mustn't write there
-	// meanwhile.
+	// PartDigests says what one of the two memories of a process has. The process mustn't write
+	// there meanwhile.
 	PartDigests(p proto.Proc, slot int) (PartDigests, error)
 	// ReadPart gives some blocks of it, or all of it (nil).
 	ReadPart(p proto.Proc, slot int, some *PartBlocks) (io.ReadCloser, error)

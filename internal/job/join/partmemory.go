@@ -11,10 +11,10 @@ import (
 	"banyan/internal/runtime/state"
 )
 
-// partMemory is memory of the agent in which this process keeps its part of a snapshot. It is mapped,
-// and only what differs is written: memory that a program hasn't changed since the last part but one
-// is there already. To compare takes no longer than to copy, and nothing has to know what the program
-// writes.
+// partMemory is memory of the agent in which this process keeps its part of a snapshot. It is
+// mapped, and only what differs is written: memory that a program hasn't changed since the last
+// part but one is there already. To compare takes no longer than to copy, and nothing has to
+// know what the program writes.
 type partMemory struct {
 	file *os.File
 
@@ -24,15 +24,16 @@ type partMemory struct {
 }
 
 const (
-	// comparedBlock is how much is compared and written at a time: a page, the least that any program
-	// changes by itself.
+	// comparedBlock is how much is compared and written at a time: a page, the least that any
+	// program changes by itself.
 	comparedBlock = 4 << 10
 	// partPiece is how much of a part is summed before it is compared: it is in the cache then.
 	partPiece = 64 << 10
 )
 
-// prepare makes room for parts of about this length: to make a page takes several times as long as
-// to copy it, and would be done while the program stands. A memory that has a part keeps its length.
+// prepare makes room for parts of about this length: to make a page takes several times as long
+// as to copy it, and would be done while the program stands. A memory that has a part keeps its
+// length.
 func (m *partMemory) prepare(length int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -44,8 +45,8 @@ func (m *partMemory) prepare(length int64) {
 	}
 }
 
-// room maps the memory, and sees to it that there are pages for a part of this length. Without that a
-// host with too little memory would kill the process as it writes there.
+// room maps the memory, and sees to it that there are pages for a part of this length. Without
+// that a host with too little memory would kill the process as it writes there.
 func (m *partMemory) room(length int64) error {
 	info, err := m.file.Stat()
 	if err != nil {
@@ -69,7 +70,8 @@ func (m *partMemory) room(length int64) error {
 			return os.NewSyscallError("fallocate", err)
 		}
 		m.reserved = length
-		// An older kernel doesn't know this: it maps the pages one by one then, as they are touched.
+		// An older kernel doesn't know this: it maps the pages one by one then, as they are
+		// touched.
 		_ = unix.Madvise(m.mapped[:length], unix.MADV_POPULATE_WRITE)
 	}
 	return nil

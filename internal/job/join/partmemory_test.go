@@ -40,8 +40,8 @@ func stream(memory []byte) (b []byte) {
 	return b
 }
 
-// The memory has the last part, whatever was there: shorter and longer ones, nothing, what the agent
-// has put there meanwhile.
+// The memory has the last part, whatever was there: shorter and longer ones, nothing, what the
+// agent has put there meanwhile.
 func TestPartMemory(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newPartMemory(t)

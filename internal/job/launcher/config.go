@@ -103,10 +103,11 @@ type Config struct {
 	// when a process dies. SnapshotEvery is how often; 0: DefaultSnapshotEvery.
 	Rollback      bool
 	SnapshotEvery time.Duration
-	// SnapshotDir, if it isn't empty, is where the snapshots are kept on disk, too. ResumeSnapshot
-	// has the job go on from the last one that is there.
-	SnapshotDir    string
-	ResumeSnapshot bool
+	// SnapshotDir, if it isn't empty, is where snapshots are kept on disk, too: one of so many as
+	// SnapshotDirEvery says; 0: all. ResumeSnapshot has the job go on from the last one that is there.
+	SnapshotDir      string
+	SnapshotDirEvery int
+	ResumeSnapshot   bool
 
 	// verdict is within which time a lost host is known as such, for tests; 0: verdictLimit.
 	verdict time.Duration

@@ -124,8 +124,8 @@ type SnapshotReport struct {
 	Took   Seconds `json:"took_s"`   // until it was committed
 	Stood  Seconds `json:"stood_s"`  // how long the slowest rank took to keep its part
 	Bytes  int64   `json:"bytes"`    // of the parts of all ranks
-	// Changed is how much of that the ranks had to write, since their memory had the rest from the last
-	// snapshot but one; Copied is how much went to other hosts, for the same reason.
+	// Changed is how much of that the ranks had to write, since their memory had the rest from
+	// the last snapshot but one; Copied is how much went to other hosts, for the same reason.
 	Changed int64 `json:"changed_bytes"`
 	Copied  int64 `json:"copied_bytes"`
 }

@@ -59,6 +59,14 @@ type cut struct {
 	output [][2]int64 // by rank
 }
 
+// toDisk is every how many snapshots one goes to disk; 0: none does.
+func (p *plan) toDisk() uint64 {
+	if p.SnapshotDir == "" {
+		return 0
+	}
+	return uint64(max(1, p.SnapshotDirEvery))
+}
+
 // costs are what a snapshot took, of all ranks.
 type costs struct {
 	bytes, changed, copied int64         // of the parts; that ranks wrote; that went to buddies
@@ -76,7 +84,7 @@ func newRollbackLead(p *plan) *rollbackLead {
 		return nil
 	}
 	r := &rollbackLead{
-		Coordinator: rollback.New(p.size, p.SnapshotDir != "", proto.Time(snapshotLimit)), deadline: proto.Never,
+		Coordinator: rollback.New(p.size, p.toDisk(), proto.Time(snapshotLimit)), deadline: proto.Never,
 		committed: cut{output: make([][2]int64, p.size)}, taking: cut{slot: 1, output: make([][2]int64, p.size)},
 		inputs: make([]int64, p.size), opaque: slices.Repeat([]int64{-1}, p.size),
 	}
@@ -328,8 +336,8 @@ func (j *job) keptOnDisk(a rollback.Action, copied func(problem string)) {
 	}()
 }
 
-// transfer copies what has changed in a rank's part of a snapshot from one host to another, and says
-// how many bytes that was.
+// transfer copies what has changed in a rank's part of a snapshot from one host to another, and
+// says how many bytes that was.
 func transfer(id proto.Proc, slot int, from, to agent.SnapshotAgent) (copied int64, err error) {
 	has, err := from.PartDigests(id, slot)
 	if err != nil {
@@ -364,7 +372,7 @@ func transfer(id proto.Proc, slot int, from, to agent.SnapshotAgent) (copied int
 // checkRollback refuses what can't work, and finds the snapshot to go on from.
 func (p *plan) checkRollback() error {
 	switch {
-	case !p.Rollback && (p.SnapshotDir != "" || p.SnapshotEvery != 0 || p.ResumeSnapshot):
+	case !p.Rollback && (p.SnapshotDir != "" || p.SnapshotDirEvery != 0 || p.SnapshotEvery != 0 || p.ResumeSnapshot):
 		return errors.New("snapshots are taken of jobs that go back to them: add --rollback")
 	case !p.Rollback:
 		return nil
@@ -378,6 +386,10 @@ func (p *plan) checkRollback() error {
 		return errors.New("a job with --rollback ends with its launcher, and can't outlive it yet: leave --detach and --on-console-loss out")
 	case p.SnapshotEvery < 0:
 		return fmt.Errorf("snapshots every %v make no sense", p.SnapshotEvery)
+	case p.SnapshotDirEvery < 0:
+		return fmt.Errorf("every %d snapshots make no sense", p.SnapshotDirEvery)
+	case p.SnapshotDirEvery > 0 && p.SnapshotDir == "":
+		return errors.New("--snapshot-dir-every needs the directory of the snapshots: --snapshot-dir")
 	case p.ResumeSnapshot && p.SnapshotDir == "":
 		return errors.New("--resume needs the directory of the snapshots: --snapshot-dir")
 	}

@@ -24,9 +24,9 @@ var goingBack = []struct {
 	{"a ring in Fortran", "heal-fortran", []string{"bin/heal-fortran", "8000", "1000"}},
 }
 
-// Processes on hosts are killed at random, those of one host, of several, in the middle of a snapshot
-// and while the job goes back, and a host loses its power. The job prints what an undisturbed one
-// prints, to the byte.
+// Processes on hosts are killed at random, those of one host, of several, in the middle of a
+// snapshot and while the job goes back, and a host loses its power. The job prints what an
+// undisturbed one prints, to the byte.
 func TestRollbackStorm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("TestRunRollsBack has some faults")

@@ -223,6 +223,7 @@ func (f *runFlags) command() *cobra.Command {
 	flags.BoolVar(&f.config.Rollback, "rollback", false, "take snapshots of a program with safe points, and go back to the last one when a process dies (without replicas)")
 	flags.DurationVar(&f.config.SnapshotEvery, "snapshot-every", 0, fmt.Sprintf("how often --rollback takes a snapshot (default %v)", launcher.DefaultSnapshotEvery))
 	flags.StringVar(&f.config.SnapshotDir, "snapshot-dir", "", "keep the snapshots of --rollback in `DIR`, too: the last two, until the job ends well")
+	flags.IntVar(&f.config.SnapshotDirEvery, "snapshot-dir-every", 0, "write one of `N` snapshots to --snapshot-dir; the others are in memory only (default 1)")
 	flags.BoolVar(&f.config.ResumeSnapshot, "resume", false, "go on from the last whole snapshot in the --snapshot-dir of a job that has ended")
 	flags.StringVar(&f.config.FaultTolerance, "with-ft", launcher.FaultToleranceAuto, "whether the job goes on when a rank is lost (without replicas): auto (if the program has set an error handler for that), ulfm or mpi (yes, and each rank's\nerror handler decides), no")
 	flags.IntVar(&f.config.SpareRanks, "spare-ranks", 0, "start `N` more ranks, which wait to take the rank of a dead one, in programs that handle failures themselves")

@@ -29,11 +29,11 @@ const (
 	// Drained answers, unless Forget does away with the question.
 	Drain  Type = "drain"
 	Forget Type = "forget"
-	// DigestPart asks for digests of what the memory Slot of a process's snapshots has. PartDigested
-	// answers. ReadPart asks for it, or for the blocks in Words, on the stream Part.
-	// PartRead says how much that is. WritePart announces what it is to have, or the blocks in Words,
-	// on that stream. PartReady answers; and PartWritten, behind the end of the stream, answers the
-	// question numbered Count.
+	// DigestPart asks for digests of what the memory Slot of a process's snapshots has.
+	// PartDigested answers. ReadPart asks for it, or for the blocks in Words, on the stream
+	// Part. PartRead says how much that is. WritePart announces what it is to have, or the
+	// blocks in Words, on that stream. PartReady answers; and PartWritten, behind the end of the
+	// stream, answers the question numbered Count.
 	DigestPart Type = "digest part"
 	ReadPart   Type = "read part"
 	WritePart  Type = "write part"
