@@ -108,6 +108,8 @@ type Config struct {
 	SnapshotDir      string
 	SnapshotDirEvery int
 	ResumeSnapshot   bool
+	// MeasureCosts has the launcher say at the end what snapshots and rollbacks cost.
+	MeasureCosts bool
 
 	// verdict is within which time a lost host is known as such, for tests; 0: verdictLimit.
 	verdict time.Duration
@@ -298,7 +300,11 @@ func (p *plan) checkNumbers() (err error) {
 	if err := p.checkHeartbeats(); err != nil {
 		return err
 	}
-	if p.planned, err = p.Faults.ResolveDegrees(p.Degrees); err != nil {
+	resolve := func() ([]fault.Event, error) { return p.Faults.ResolveDegrees(p.Degrees) }
+	if p.Rollback && !p.layout.Replicated() {
+		resolve = func() ([]fault.Event, error) { return p.Faults.ResolveReturning(p.ranks) }
+	}
+	if p.planned, err = resolve(); err != nil {
 		return err
 	}
 	for _, e := range p.planned {

@@ -135,6 +135,8 @@ type RollbackReport struct {
 	Snapshot uint64  `json:"snapshot"` // 0: the beginning
 	At       Seconds `json:"at_s"`     // when the death was known
 	Took     Seconds `json:"took_s"`   // until all processes had been started again
+	// Restored is how long it took until the ranks went on from the snapshot; nil: they haven't.
+	Restored *Seconds `json:"restored_s,omitempty"`
 }
 
 // Causes of death.

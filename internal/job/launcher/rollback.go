@@ -152,9 +152,12 @@ func (j *job) carryOutRollback(a rollback.Action) {
 	switch a.Kind {
 	case rollback.Tell:
 		if a.Order.Kind == rollback.Resume && a.Rank == 0 {
-			if a.Order.Snapshot == r.taking.number {
+			if a.Order.Snapshot != r.committed.number {
 				r.paused = time.Since(r.begun)
 			} else { // it was loaded
+				if n := len(j.report.Rollbacks); n > 0 {
+					j.report.Rollbacks[n-1].Restored = new(Seconds(time.Since(r.fell)))
+				}
 				j.planSnapshot(j.SnapshotEvery)
 			}
 		}
@@ -374,6 +377,8 @@ func (p *plan) checkRollback() error {
 	switch {
 	case !p.Rollback && (p.SnapshotDir != "" || p.SnapshotDirEvery != 0 || p.SnapshotEvery != 0 || p.ResumeSnapshot):
 		return errors.New("snapshots are taken of jobs that go back to them: add --rollback")
+	case !p.Rollback && p.MeasureCosts:
+		return errors.New("--measure-costs measures snapshots and the way back to them: add --rollback")
 	case !p.Rollback:
 		return nil
 	case p.layout.Replicated():
@@ -462,6 +467,9 @@ func (j *job) endRollback() {
 		r.due.Stop()
 	}
 	r.screen.end()
+	if j.MeasureCosts {
+		j.note(j.report.Costs())
+	}
 	if !j.ending && j.ledger.exitCode() == 0 {
 		r.dir.clear() // nobody goes on from there
 	}
