@@ -32,9 +32,9 @@ install)
 	sed "s/@VERSION@/${version%%+*}/" deploy/package/BanyanConfigVersion.cmake >"$cmake/BanyanConfigVersion.cmake"
 	{
 		(cd "$built/share" && find . -type f) | sed 's,^\.,share,'
-		(cd "$root" && find lib/cmake/Banyan libexec/banyan lib/pkgconfig/banyan.pc lib/pkgconfig/banyan-{veloc,fti}.pc lib/libmpi_abi* lib/libbanyan-{veloc,fti}.so* \
-			include/banyan/{veloc,fti}.h \
-			include/{mpi,mpi-ext,mpif,mpif-ext}.h include/mpi-ext.c include/mpi.mod include/mpi_ext.mod \
+		(cd "$root" && find lib/cmake/Banyan libexec/banyan lib/pkgconfig/banyan*.pc lib/libmpi_abi* lib/libmpifort_abi* \
+			lib/libbanyan-{veloc,fti}.so* include/banyan/{veloc,fti}.h \
+			include/{mpi,mpi-ext,mpif,mpif-ext}.h include/mpi-ext.c include/{mpi,mpi_f08,mpi_ext}.mod \
 			bin/{banyan,mpiexec,mpirun,mpicc,mpicxx,mpic++,mpifort,mpif77,mpif90} ! -type d 2>/dev/null || true)
 	} | LC_ALL=C sort >"$list"
 	;;
