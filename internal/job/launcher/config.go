@@ -103,8 +103,9 @@ type Config struct {
 	// when a process dies. SnapshotEvery is how often; 0: DefaultSnapshotEvery.
 	Rollback      bool
 	SnapshotEvery time.Duration
-	// SnapshotDir, if it isn't empty, is where snapshots are kept on disk, too: one of so many as
-	// SnapshotDirEvery says; 0: all. ResumeSnapshot has the job go on from the last one that is there.
+	// SnapshotDir, if it isn't empty, is where snapshots are kept on disk, too: one of so many
+	// as SnapshotDirEvery says; 0: all. ResumeSnapshot has the job go on from the last one that
+	// is there.
 	SnapshotDir      string
 	SnapshotDirEvery int
 	ResumeSnapshot   bool

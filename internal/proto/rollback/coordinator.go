@@ -88,8 +88,9 @@ type Coordinator struct {
 	ranks     []member
 }
 
-// New makes the coordinator of a job. disk says of how many snapshots one has a copy on storage that
-// no host takes with it; 0: none has. limit is how long ranks may take until a snapshot is captured.
+// New makes the coordinator of a job. disk says of how many snapshots one has a copy on storage
+// that no host takes with it; 0: none has. limit is how long ranks may take until a snapshot is
+// captured.
 func New(ranks int, disk uint64, limit proto.Time) *Coordinator {
 	return &Coordinator{disk: Snapshot(disk), limit: limit, deadline: proto.Never, ranks: make([]member, ranks)}
 }
