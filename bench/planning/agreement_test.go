@@ -119,7 +119,7 @@ func TestAgreement(t *testing.T) {
 		r, took := run(t, fmt.Sprintf("random count=%d within=%v seed=%d action=kill", kills, within, seed+1), every)
 		times = append(times, took.Seconds())
 		for _, s := range r.Snapshots {
-			pauses = append(pauses, risk.Seconds(time.Duration(s.Paused).Seconds()))
+			pauses = append(pauses, risk.Seconds(time.Duration(s.Held).Seconds()))
 		}
 		for _, b := range r.Rollbacks {
 			if b.Restored != nil {

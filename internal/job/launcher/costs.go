@@ -8,12 +8,12 @@ import (
 )
 
 // Costs says what the job's snapshots and rollbacks have cost, in words and as the arguments of
-// banyan plan replication. A checkpoint counts until all ranks have gone on, though some of them
-// still work at first; a restart counts from the death until all go on from the snapshot.
+// banyan plan replication. A checkpoint counts from when the first rank stands until all go on;
+// a restart counts from the death until all go on from the snapshot.
 func (r *Report) Costs() string {
 	var snapshots, restarts []Seconds
 	for _, s := range r.Snapshots {
-		snapshots = append(snapshots, s.Paused)
+		snapshots = append(snapshots, s.Held)
 	}
 	for _, b := range r.Rollbacks {
 		if b.Restored != nil {

@@ -7,7 +7,7 @@ import (
 
 func TestCosts(t *testing.T) {
 	s := func(d time.Duration) *Seconds { return new(Seconds(d)) }
-	snapshots := []SnapshotReport{{Paused: *s(30 * time.Millisecond)}, {Paused: *s(12_345 * time.Microsecond)}, {Paused: *s(0)}}
+	snapshots := []SnapshotReport{{Held: *s(30 * time.Millisecond)}, {Held: *s(12_345 * time.Microsecond)}, {Held: *s(0)}}
 	for _, tc := range []struct {
 		report Report
 		want   string

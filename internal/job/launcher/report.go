@@ -122,6 +122,7 @@ type SnapshotReport struct {
 	At     Seconds `json:"at_s"`     // when it was begun
 	Paused Seconds `json:"paused_s"` // until all ranks went on; most of them stood still for less
 	Took   Seconds `json:"took_s"`   // until it was committed
+	Held   Seconds `json:"held_s"`   // from when the first rank stood still until all went on
 	Stood  Seconds `json:"stood_s"`  // how long the slowest rank took to keep its part
 	Bytes  int64   `json:"bytes"`    // of the parts of all ranks
 	// Changed is how much of that the ranks had to write, since their memory had the rest from

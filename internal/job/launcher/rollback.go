@@ -38,7 +38,9 @@ type rollbackLead struct {
 	dir    *snapshotDir // nil: no snapshot is kept on disk
 
 	begun     time.Time     // when the snapshot that is being taken was begun
-	paused    time.Duration // how long its ranks stood still
+	stands    time.Time     // when the first of its ranks stood still
+	held      time.Duration // how long ranks stood still, at most
+	paused    time.Duration // how long until they went on
 	taking    cut
 	committed cut
 	took      time.Time // when that was begun
@@ -137,7 +139,7 @@ func (j *job) takeSnapshot() {
 	}
 	j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) {
 		if n := c.Take(j.clock(), out); n != rollback.Beginning {
-			r.begun, r.onDisk, r.costs = time.Now(), 0, costs{}
+			r.begun, r.onDisk, r.costs, r.stands, r.held = time.Now(), 0, costs{}, time.Time{}, 0
 			r.taking = cut{number: n, slot: 1 - r.committed.slot, output: make([][2]int64, j.size)}
 			slog.Debug("snapshot", "number", n)
 		} else {
@@ -154,6 +156,9 @@ func (j *job) carryOutRollback(a rollback.Action) {
 		if a.Order.Kind == rollback.Resume && a.Rank == 0 {
 			if a.Order.Snapshot != r.committed.number {
 				r.paused = time.Since(r.begun)
+				if !r.stands.IsZero() {
+					r.held = time.Since(r.stands)
+				}
 			} else { // it was loaded
 				if n := len(j.report.Rollbacks); n > 0 {
 					j.report.Rollbacks[n-1].Restored = new(Seconds(time.Since(r.fell)))
@@ -194,7 +199,7 @@ func (j *job) committedSnapshot() {
 	r.screen.keepFrom(r.committed.output)
 	r.dir.commit(r.committed.number)
 	j.report.Snapshots = append(j.report.Snapshots, SnapshotReport{
-		Number: uint64(r.committed.number), At: Seconds(r.begun.Sub(j.started)), Paused: Seconds(r.paused), Took: Seconds(time.Since(r.begun)),
+		Number: uint64(r.committed.number), At: Seconds(r.begun.Sub(j.started)), Paused: Seconds(r.paused), Held: Seconds(r.held), Took: Seconds(time.Since(r.begun)),
 		Stood: Seconds(r.costs.stood), Bytes: r.costs.bytes, Changed: r.costs.changed, Copied: r.costs.copied,
 	})
 	slog.Debug("committed", "snapshot", r.committed.number, "paused", r.paused)
@@ -205,6 +210,9 @@ func (j *job) committedSnapshot() {
 func (j *job) reported(p *process, x *rollback.Report, kept *control.Kept) {
 	if j.back == nil || x == nil || p != j.procs[p.id] || j.back.falling {
 		return
+	}
+	if x.Kind == rollback.Paused && x.Snapshot == j.back.taking.number && j.back.stands.IsZero() {
+		j.back.stands = time.Now()
 	}
 	heard := func() {
 		j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.Heard(j.clock(), proto.Rank(p.id), *x, out) })
