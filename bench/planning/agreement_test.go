@@ -145,7 +145,12 @@ func TestAgreement(t *testing.T) {
 	t.Logf("%d jobs took %.2f s on average, and %.2f s undisturbed; a snapshot %v, a restart %v; simulated %.2f s", len(times), mean,
 		work.Seconds(), time.Duration(cost*1e9), time.Duration(job.Restart*1e9), float64(s.Time))
 	theirs := math.Sqrt(deviation / float64(len(times)))
-	if off := math.Abs(mean - float64(s.Time)); off > 0.15*mean+3*(theirs+float64(s.Error)) {
+	// What else runs on the machine makes a few jobs slower than the one that was undisturbed.
+	load := 0.4
+	if *jobs >= 50 {
+		load = 0.15
+	}
+	if off := math.Abs(mean - float64(s.Time)); off > load*mean+3*(theirs+float64(s.Error)) {
 		t.Errorf("jobs took %.3f s (standard error %.3f), and %.3f s were simulated", mean, theirs, float64(s.Time))
 	}
 	if mean < 1.15*work.Seconds() || len(restarts) < len(times) {
