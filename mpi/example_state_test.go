@@ -105,3 +105,18 @@ func ExampleState() {
 	// Output:
 	// <nil>
 }
+
+// People who watch the job see how much of the program is left.
+func ExampleComm_ExpectSafepoints() {
+	const steps = 3
+	check(mpi.Local(2, func(world *mpi.Comm) error {
+		world.ExpectSafepoints(steps)
+		for range steps {
+			if _, err := world.Safepoint(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	// Output:
+}

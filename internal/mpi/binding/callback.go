@@ -18,4 +18,7 @@ type Callbacks interface {
 	QueryRequest(fn, extra uintptr, status *Status) Code
 	FreeRequest(fn, extra uintptr) Code
 	CancelRequest(fn, extra uintptr, complete bool) Code
+	// SaveState and LoadState call the functions of MPIX_State_register_function.
+	SaveState(fn, extra uintptr) (pieces [][]byte, code Code)
+	LoadState(fn, extra uintptr, data []byte) Code
 }

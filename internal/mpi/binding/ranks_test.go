@@ -138,6 +138,8 @@ type (
 	queryFunction  func(extra uintptr, status *Status) Code
 	freeFunction   func(extra uintptr) Code
 	cancelFunction func(extra uintptr, complete bool) Code
+	saveFunction   func(extra uintptr) ([][]byte, Code)
+	loadFunction   func(extra uintptr, data []byte) Code
 )
 
 func (testCallbacks) Reduce(fn uintptr, wide bool, in, inout unsafe.Pointer, count int64, datatype Datatype) {
@@ -160,6 +162,14 @@ func (testCallbacks) FreeRequest(fn, extra uintptr) Code { return functionAt(fn)
 
 func (testCallbacks) CancelRequest(fn, extra uintptr, complete bool) Code {
 	return functionAt(fn).(cancelFunction)(extra, complete)
+}
+
+func (testCallbacks) SaveState(fn, extra uintptr) ([][]byte, Code) {
+	return functionAt(fn).(saveFunction)(extra)
+}
+
+func (testCallbacks) LoadState(fn, extra uintptr, data []byte) Code {
+	return functionAt(fn).(loadFunction)(extra, data)
 }
 
 // ok fails the test at once if a function didn't succeed.
