@@ -77,12 +77,19 @@ func TestRefill(t *testing.T) {
 	o.noTrace(t)
 }
 
-// Jobs that survive deaths in other ways say that programs can't handle them.
-func TestULFMRefused(t *testing.T) {
+// In jobs that survive deaths in other ways programs agree and shrink as if nobody died, in
+// whichever order replicas run, and can't revoke.
+func TestULFMHidden(t *testing.T) {
 	program := compile(t, "ulfm")
-	for flags, why := range map[string]string{"--replicas 2": "in a job with replicas", "--rollback": "in a job with --rollback"} {
-		o := run(t, tool("banyan"), append(append([]string{"run", "-n", "2"}, strings.Fields(flags)...), program, "refused", "no")...)
-		if o.code != 1 || !strings.Contains(o.stderr, "programs can't revoke, agree and shrink "+why) || strings.Contains(o.stderr, "not so") {
+	for _, flags := range []string{"--replicas 2", "--replicas 2 --order leader", "--rollback"} {
+		args := append([]string{"run", "-n", "3"}, strings.Fields(flags)...)
+		deaths := 0
+		if flags != "--rollback" {
+			args = append(args, "--fault", "kill rank=1 replica=1 at=send:200")
+			deaths = 1
+		}
+		o := run(t, tool("banyan"), append(args, program, "hidden", "no")...)
+		if o.code != 0 || strings.Count(o.stdout, "goes on") != 3 || strings.Contains(o.stderr, "not so") || strings.Count(o.stderr, "substitutes") != deaths {
 			t.Errorf("%s: %v", flags, o)
 		}
 		o.noTrace(t)

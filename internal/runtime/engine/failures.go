@@ -35,6 +35,12 @@ func (e *Engine) OpenBranch(family, id uint64, members []proto.Rank, collective 
 	return e.p.OpenBranch(family, id, members, collective)
 }
 
+// Masks tells whether the job hides deaths from the program, by replicas or by going back to a
+// snapshot: no rank is lost that the program could go on without.
+func (e *Engine) Masks() bool {
+	return e.cfg.Process.Layout.Replicated() || e.cfg.Process.Marker != nil
+}
+
 // SpareRanks is how many of the last ranks wait to take the place of dead ones.
 func (e *Engine) SpareRanks() int { return e.cfg.SpareRanks }
 

@@ -47,10 +47,10 @@ type Agreement struct {
 
 // Errors of agreements.
 var (
-	ErrReplicated = errors.New("programs can't revoke, agree and shrink in a job with replicas: its replicas may learn of a loss at different places")
+	ErrReplicated = errors.New("programs can't revoke communicators in a job with replicas: replicas of one rank would learn of it at different places")
 	ErrOperations = errors.New("the members have entered different operations")
 	ErrInFlight   = errors.New("too many agreements are under way")
-	ErrGoesBack   = errors.New("programs can't revoke, agree and shrink in a job with --rollback: a death takes it back to its last snapshot")
+	ErrGoesBack   = errors.New("programs can't revoke communicators in a job with --rollback: a death takes it back to its last snapshot")
 )
 
 // Agree enters a communicator's next agreement. The request ends when it is decided. Its error is a
@@ -97,7 +97,7 @@ func (p *Process) AgreeOn(id uint64, data []byte, combine func(into, from []byte
 	return h, a
 }
 
-// intolerant is why programs of this job can't handle failures themselves, or nil.
+// intolerant is why there is no failure in this job that a program could handle itself, or nil.
 func (p *Process) intolerant() error {
 	switch {
 	case p.replicated:
