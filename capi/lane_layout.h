@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define LANE_AGREEMENT 7
 #define LANE_AHEAD 512
 #define LANE_ALLGATHER 5
 #define LANE_ALLREDUCE 4
@@ -190,15 +191,17 @@ struct lane_comm {
 	uint64_t context;
 	void *group;
 	struct lane_part *part;
+	struct lane_part *pact;
 	int32_t size;
-	char padding5[4];
+	char padding6[4];
 };
-_Static_assert(sizeof(struct lane_comm) == 40, "size");
+_Static_assert(sizeof(struct lane_comm) == 48, "size");
 _Static_assert(offsetof(struct lane_comm, handle) == 0, "offset");
 _Static_assert(offsetof(struct lane_comm, context) == 8, "offset");
 _Static_assert(offsetof(struct lane_comm, group) == 16, "offset");
 _Static_assert(offsetof(struct lane_comm, part) == 24, "offset");
-_Static_assert(offsetof(struct lane_comm, size) == 32, "offset");
+_Static_assert(offsetof(struct lane_comm, pact) == 32, "offset");
+_Static_assert(offsetof(struct lane_comm, size) == 40, "offset");
 
 struct lane_run {
 	int64_t disp;
@@ -293,7 +296,7 @@ struct lane_memory {
 	struct lane_notes notes;
 	struct lane_type types[64];
 };
-_Static_assert(sizeof(struct lane_memory) == 23416, "size");
+_Static_assert(sizeof(struct lane_memory) == 23928, "size");
 _Static_assert(offsetof(struct lane_memory, word) == 0, "offset");
 _Static_assert(offsetof(struct lane_memory, closed) == 4, "offset");
 _Static_assert(offsetof(struct lane_memory, counts) == 8, "offset");
@@ -315,7 +318,7 @@ _Static_assert(offsetof(struct lane_memory, yielded) == 88, "offset");
 _Static_assert(offsetof(struct lane_memory, peers) == 96, "offset");
 _Static_assert(offsetof(struct lane_memory, sizes) == 104, "offset");
 _Static_assert(offsetof(struct lane_memory, comms) == 360, "offset");
-_Static_assert(offsetof(struct lane_memory, notes) == 2920, "offset");
-_Static_assert(offsetof(struct lane_memory, types) == 19320, "offset");
+_Static_assert(offsetof(struct lane_memory, notes) == 3432, "offset");
+_Static_assert(offsetof(struct lane_memory, types) == 19832, "offset");
 
 #endif

@@ -8,10 +8,10 @@ import (
 )
 
 // A program that handles failures itself goes on when a rank dies in the middle of collectives
-// through shared memory, or while another waits in a receive.
+// through shared memory, between agreements, or while another waits in a receive.
 func TestULFM(t *testing.T) {
 	program := compile(t, "ulfm")
-	for _, how := range []string{"loop", "jumps", "resilient"} {
+	for _, how := range []string{"loop", "jumps", "resilient", "agrees"} {
 		o := job(t, 4, program, how)
 		if o.code != 0 || strings.Count(o.stdout, "goes on") != 3 || !strings.Contains(o.stderr, "the program goes on without it") {
 			t.Errorf("%s: %v", how, o)

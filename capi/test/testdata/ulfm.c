@@ -189,6 +189,35 @@ static void resilient(int rank)
 	}
 }
 
+// Agreements through common memory: rank 3 dies between two of them, when it has given its flags.
+// Those after it have one error, at the same agreement of all that live.
+static void agrees(int rank)
+{
+	MPI_Comm next;
+	int failed = -1, acked, flag, code, size;
+	for (int i = 0; i < 600; i++) {
+		flag = i << 4 | (15 & ~(1 << rank));
+		code = MPIX_Comm_agree(MPI_COMM_WORLD, &flag);
+		CHECK(flag == (i << 4 | (i > 300) * 8) && (code == MPI_SUCCESS) == (i != 301));
+		if (code == MPIX_ERR_PROC_FAILED) {
+			CHECK(failed < 0);
+			failed = i;
+			MPIX_Comm_ack_failed(MPI_COMM_WORLD, 1, &acked);
+		}
+		if (i == 300 && rank == 3)
+			raise(SIGKILL);
+		if (i == 400 && rank == 1)
+			MPIX_Comm_revoke(MPI_COMM_WORLD);
+	}
+	CHECK(failed == 301);
+	CHECK(MPIX_Comm_shrink(MPI_COMM_WORLD, &next) == MPI_SUCCESS && MPI_Comm_size(next, &size) == MPI_SUCCESS && size == 3);
+	for (int i = 0; i < 600; i++) {
+		flag = ~(1 << rank);
+		CHECK(MPIX_Comm_agree(next, &flag) == MPI_SUCCESS && flag == ~7);
+	}
+	MPI_Comm_free(&next);
+}
+
 // In a job that hides deaths agreements, shrinks and resilient collectives are as without failures,
 // and nothing can be revoked.
 static void hidden(void)
@@ -251,9 +280,11 @@ int main(int argc, char **argv)
 			refills(rank);
 		else if (strcmp(argv[1], "resilient") == 0)
 			resilient(rank);
+		else if (strcmp(argv[1], "agrees") == 0)
+			agrees(rank);
 		else if (strcmp(argv[1], "hidden") == 0)
 			hidden();
-		else if (argv[1][0] == 'a')
+		else if (strncmp(argv[1], "aborts", 6) == 0)
 			aborts(rank, strcmp(argv[1], "aborts-error") == 0);
 		else
 			(strcmp(argv[1], "jumps") == 0 ? jumps : loop)(rank);

@@ -62,9 +62,7 @@ type Agreement struct {
 // given its flags and a member that has didn't acknowledge its failure before. Then Failed has all
 // such members everywhere.
 func (c *Comm) Agree(flags uint32) (uint32, error) {
-	a := c.Iagree(flags)
-	err := a.wait()
-	return a.outcome.Flags, c.wrap(a.op, err)
+	return c.agreeNow("Agree", flags)
 }
 
 // Iagree starts an Agree.

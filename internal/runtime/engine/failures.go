@@ -52,6 +52,13 @@ func (e *Engine) AgreeOn(context uint64, data []byte, combine func(into, from []
 	return e.p.AgreeOn(context, data, combine, strict)
 }
 
+// AgreeWith is Agree of flags that carries data; see process.Process.AgreeWith.
+func (e *Engine) AgreeWith(context uint64, flags uint32, data []byte, combine func(into, from []byte), strict bool) (Handle, *process.Agreement) {
+	e.lock()
+	defer e.mu.Unlock()
+	return e.p.AgreeWith(context, flags, data, combine, strict)
+}
+
 // ContextError is why the program may not use a context, or nil.
 func (e *Engine) ContextError(context uint64) error {
 	e.lock()

@@ -75,6 +75,7 @@ type Comm struct {
 	context uint64
 	group   unsafe.Pointer // world ranks by rank, int32; nil: the same
 	part    *commons.Part  // in its common memory; nil: none
+	pact    *commons.Part  // in the one of its agreements; nil: none
 	size    int32
 	_       int32
 }
@@ -190,6 +191,13 @@ func (m *Memory) SetComm(handle, context uint64, group []proto.Rank) {
 func (m *Memory) SetPart(handle uint64, part *commons.Part) {
 	if m.Knows(handle) {
 		m.place(handle).part = part
+	}
+}
+
+// SetPact does the same for the common memory of a communicator's agreements.
+func (m *Memory) SetPact(handle uint64, part *commons.Part) {
+	if m.Knows(handle) {
+		m.place(handle).pact = part
 	}
 }
 

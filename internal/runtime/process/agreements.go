@@ -37,7 +37,7 @@ type Agreement struct {
 	// contributors had acknowledged.
 	Missing, Acknowledged []proto.Rank
 
-	Data []byte // of AgreeData: what the contributors' data comes to
+	Data []byte // of AgreeOn and AgreeWith: what the contributors' data comes to
 
 	handle  Handle
 	combine func(into, from []byte)
@@ -81,6 +81,14 @@ func (p *Process) attend(id uint64, r *request, a *Agreement) {
 	t := p.tolerantOf(c)
 	t.delayed = append(t.delayed, a)
 	p.enterDelayed(t)
+}
+
+// AgreeWith is Agree of flags that carries data beside them, as AgreeOn does.
+func (p *Process) AgreeWith(id uint64, flags uint32, data []byte, combine func(into, from []byte), strict bool) (Handle, *Agreement) {
+	h, r := p.newRequest(composite)
+	a := &Agreement{Kind: AgreeFlags, Flags: flags, Data: slices.Clone(data), handle: h, strict: strict, combine: combine}
+	p.attend(id, r, a)
+	return h, a
 }
 
 // AgreeOn enters an agreement on what the members' data comes to, combined in the order of the

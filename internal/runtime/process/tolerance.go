@@ -187,6 +187,10 @@ func (p *Process) revocationMachine(t *tolerant) *revocation.Machine {
 	return t.revocation
 }
 
+// Final tells whether the death of a rank is beyond doubt, in a job without replicas: agreements do
+// without it.
+func (p *Process) Final(r proto.Rank) bool { return p.final(r) }
+
 // final tells whether the death of a rank is beyond doubt, in a job without replicas.
 func (p *Process) final(r proto.Rank) bool { return p.peers[p.cfg.Layout.Proc(r, 0)].final }
 
