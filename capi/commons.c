@@ -50,14 +50,16 @@ static inline char *data(const struct call *c, int member)
 
 // enter takes the lock, and begins a call of which each member that gives any gives so many bytes.
 // It returns false, without the lock, if Go is to begin it.
-static inline bool enter_part(struct call *c, struct lane_memory *m, MPI_Comm comm, bool pact, uint64_t kind, uint64_t size)
+static inline __attribute__((always_inline)) bool enter_part(struct call *c, struct lane_memory *m, MPI_Comm comm, bool pact, uint64_t kind, uint64_t size)
 {
 	uint64_t handle = (uintptr_t)comm;
-	struct lane_comm *in = &m->comms[(handle ^ handle >> 4) % LANE_COMMS];
+	uint64_t index = (handle ^ handle >> 4) % LANE_COMMS;
+	struct lane_comm *in = &m->comms[index];
+	struct lane_part **at = pact ? &m->pacts[index] : &in->part;
 	// Without the lock these are guesses, which save the lock where it would be taken in vain.
-	if (LOAD(&in->handle) != handle || !(pact ? LOAD(&in->pact) : LOAD(&in->part)) || UNLIKELY(LOAD(&m->requests) != 0) || size > LANE_ROOM || !take_soon(m))
+	if (LOAD(&in->handle) != handle || !LOAD(at) || UNLIKELY(LOAD(&m->requests) != 0) || size > LANE_ROOM || !take_soon(m))
 		return false;
-	struct lane_part *part = pact ? in->pact : in->part;
+	struct lane_part *part = *at;
 	if (UNLIKELY(closed(m) || in->handle != handle || !part || m->requests != 0 || part->progress->stage != LANE_FRESH)) {
 		give(m);
 		return false;
@@ -67,7 +69,7 @@ static inline bool enter_part(struct call *c, struct lane_memory *m, MPI_Comm co
 	return true;
 }
 
-static inline bool enter(struct call *c, struct lane_memory *m, MPI_Comm comm, uint64_t kind, uint64_t size)
+static bool enter(struct call *c, struct lane_memory *m, MPI_Comm comm, uint64_t kind, uint64_t size)
 {
 	return enter_part(c, m, comm, false, kind, size);
 }

@@ -191,17 +191,15 @@ struct lane_comm {
 	uint64_t context;
 	void *group;
 	struct lane_part *part;
-	struct lane_part *pact;
 	int32_t size;
-	char padding6[4];
+	char padding5[4];
 };
-_Static_assert(sizeof(struct lane_comm) == 48, "size");
+_Static_assert(sizeof(struct lane_comm) == 40, "size");
 _Static_assert(offsetof(struct lane_comm, handle) == 0, "offset");
 _Static_assert(offsetof(struct lane_comm, context) == 8, "offset");
 _Static_assert(offsetof(struct lane_comm, group) == 16, "offset");
 _Static_assert(offsetof(struct lane_comm, part) == 24, "offset");
-_Static_assert(offsetof(struct lane_comm, pact) == 32, "offset");
-_Static_assert(offsetof(struct lane_comm, size) == 40, "offset");
+_Static_assert(offsetof(struct lane_comm, size) == 32, "offset");
 
 struct lane_run {
 	int64_t disp;
@@ -295,6 +293,7 @@ struct lane_memory {
 	struct lane_comm comms[64];
 	struct lane_notes notes;
 	struct lane_type types[64];
+	struct lane_part *pacts[64];
 };
 _Static_assert(sizeof(struct lane_memory) == 23928, "size");
 _Static_assert(offsetof(struct lane_memory, word) == 0, "offset");
@@ -318,7 +317,8 @@ _Static_assert(offsetof(struct lane_memory, yielded) == 88, "offset");
 _Static_assert(offsetof(struct lane_memory, peers) == 96, "offset");
 _Static_assert(offsetof(struct lane_memory, sizes) == 104, "offset");
 _Static_assert(offsetof(struct lane_memory, comms) == 360, "offset");
-_Static_assert(offsetof(struct lane_memory, notes) == 3432, "offset");
-_Static_assert(offsetof(struct lane_memory, types) == 19832, "offset");
+_Static_assert(offsetof(struct lane_memory, notes) == 2920, "offset");
+_Static_assert(offsetof(struct lane_memory, types) == 19320, "offset");
+_Static_assert(offsetof(struct lane_memory, pacts) == 23416, "offset");
 
 #endif

@@ -3,6 +3,7 @@ package test
 import (
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -65,6 +66,23 @@ func TestWithFaultTolerance(t *testing.T) {
 		if o.code != 2 || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: %v", flags, o)
 		}
+	}
+}
+
+// A job that hangs says for whom an agreement waits, by messages and through common memory.
+func TestStuckAgreement(t *testing.T) {
+	program := compile(t, "ulfm")
+	for _, before := range []string{"0", "100"} {
+		o := run(t, tool("banyan"), "run", "-n", "3", "--timeout", "1s", program, "stuck-"+before)
+		for _, want := range []string{"longer than its limit", "rank 2 (pid "} {
+			if !strings.Contains(o.stderr, want) {
+				t.Errorf("after %s agreements, without %q: %v", before, want, o)
+			}
+		}
+		if !regexp.MustCompile(`rank [01] \(pid \d+\) waits .*for rank 2 in an agreement`).MatchString(o.stderr) || o.code != 124 {
+			t.Errorf("after %s agreements: %v", before, o)
+		}
+		o.noTrace(t)
 	}
 }
 

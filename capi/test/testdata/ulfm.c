@@ -218,6 +218,17 @@ static void agrees(int rank)
 	MPI_Comm_free(&next);
 }
 
+// Rank 2 doesn't enter the agreement for which all others wait, after some that all have entered.
+static void stuck(int rank, int before)
+{
+	int flag = 1;
+	for (int i = 0; i < before; i++)
+		CHECK(MPIX_Comm_agree(MPI_COMM_WORLD, &flag) == MPI_SUCCESS);
+	if (rank == 2)
+		pause();
+	MPIX_Comm_agree(MPI_COMM_WORLD, &flag);
+}
+
 // In a job that hides deaths agreements, shrinks and resilient collectives are as without failures,
 // and nothing can be revoked.
 static void hidden(void)
@@ -280,6 +291,8 @@ int main(int argc, char **argv)
 			refills(rank);
 		else if (strcmp(argv[1], "resilient") == 0)
 			resilient(rank);
+		else if (strncmp(argv[1], "stuck-", 6) == 0)
+			stuck(rank, atoi(argv[1] + 6));
 		else if (strcmp(argv[1], "agrees") == 0)
 			agrees(rank);
 		else if (strcmp(argv[1], "hidden") == 0)
