@@ -8,8 +8,8 @@ import (
 	"banyan/internal/runtime/process"
 )
 
-// What a program uses that handles failures itself (ULFM). In jobs that hide deaths from the program
-// agreements are ordinary collectives (masked.go).
+// What a program uses that handles failures itself (ULFM). In jobs that hide deaths from the
+// program agreements are ordinary collectives (masked.go).
 
 // Failed are the members that have failed, as far as this process knows, as ranks of the world, in
 // the order in which it learnt of them. The list only grows, and has each rank that an error of an

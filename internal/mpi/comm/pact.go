@@ -17,7 +17,7 @@ import (
 //
 // The memory is opened by two agreements by messages, which carry what is needed beside the
 // program's flags: the first where the memory is, the second whether all have opened it. So all
-// decide alike, whoever dies meanwhile. It doesn't matter how many other collectives have failed
+// decide alike, whichever die meanwhile. It doesn't matter how many other collectives have failed
 // at which member: members count their agreements only, which all enter in the same order.
 
 // pact is what a communicator knows of the common memory of its agreements.

@@ -41,8 +41,8 @@ type world struct {
 	done, waits  []uint64
 	sleepers     uint64
 	members      []member
-	// By call from the root: some member has, or has not and never will. By agreement: it is decided
-	// at some member, or it isn't and never will be.
+	// By call from the root: some member has heard, or has not and never will. By agreement: it is
+	// decided at some member, or it isn't and never will be.
 	heard, lost []bool
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // AgreeShared takes part in an agreement through common memory that is for agreements alone, and
-// waits for its end. If it isn't decided there, at any member that lives, all go on by messages, and
-// never use that memory again. Revocations don't matter to it.
+// waits for its end. If it isn't decided there, at any member that lives, all go on by messages,
+// and never use that memory again. Revocations don't matter to it.
 func (e *Engine) AgreeShared(x *Shared, name string, give []byte, t Taker) (decided bool, err error) {
 	e.lock()
 	defer e.unlock()

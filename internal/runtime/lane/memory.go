@@ -67,8 +67,8 @@ type Memory struct {
 	comms   [comms]Comm
 	notes   notes
 	types   [types]Type
-	// By the index of a communicator, its part in the common memory of agreements; nil: none. The table
-	// of communicators is on the path of each message, and its entries have no room.
+	// By the index of a communicator, its part in the common memory of agreements; nil: none. The
+	// table of communicators is on the path of each message, and its entries have no room.
 	pacts [comms]*commons.Part
 }
 

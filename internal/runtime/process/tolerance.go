@@ -19,8 +19,8 @@ import (
 // The machines believe only deaths that are final: certain ones, and silent ones that a view has
 // excluded. So the side of a cut that isn't to go on agrees on nothing.
 //
-// Jobs with replicas have none of this: where a loss shows would have to be decided for all
-// replicas.
+// Jobs with replicas have none of this: they end when a rank is lost, and agreements are ordinary
+// collectives there (package comm).
 
 // tolerance is what the process keeps of communicators in which failures are handled.
 type tolerance struct {
