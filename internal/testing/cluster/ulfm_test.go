@@ -11,7 +11,7 @@ import (
 func TestULFMOverHosts(t *testing.T) {
 	hosts := []string{"bin/banyan", "run", "--host", "h0,h1,h2,h3"}
 	// So large that computing takes most of the time: then it takes long enough on any machine.
-	stencil := []string{"bin/stencil", "-cells", "400000", "-steps", "12000"}
+	stencil := []string{"bin/stencil", "-cells", "400000", "-steps", "8000"}
 	for _, f := range []struct {
 		name, words, undo string
 		flags, program    []string
@@ -24,7 +24,7 @@ func TestULFMOverHosts(t *testing.T) {
 		{"shrinks, link down", "unplug 2", "plug 2", []string{"-n", "4"}, stencil, 1, false, false},
 		{"shrinks, host stopped", "freeze 2", "thaw 2", []string{"-n", "4"}, stencil, 1, false, false},
 		{"shrinks, process killed", "on 2 pkill -KILL -x stencil", "", []string{"-n", "4"}, stencil, 0, false, false},
-		{"throws again, power cut", "power 2", "", []string{"-n", "4"}, []string{"bin/pi", "-batches", "1200"}, 1, false, true},
+		{"throws again, power cut", "power 2", "", []string{"-n", "4"}, []string{"bin/pi", "-batches", "600"}, 1, false, true},
 	} {
 		if testing.Short() && !f.short {
 			continue
