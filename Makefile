@@ -139,6 +139,9 @@ soak: tools ## hours: whole explorations; random faults, and no false suspicion 
 	go test -count=1 -timeout 0 -v -run BcastsSurvive ./internal/mpi/comm -bcasts $(bcasts)
 	go test -count=1 -timeout 0 -v -run SharedSurvive ./internal/mpi/comm -shares $(bcasts)
 	go test -count=1 -timeout 0 -v -run ResilientJobs ./internal/mpi/comm -resilients $(bcasts)
+	go test -count=1 -timeout 0 -v -run AgreementJobs ./internal/mpi/comm -pacts $(bcasts)
+	BANYAN_EXPLORE=long go test -count=1 -timeout 0 -v -run TestRevokedAgain ./internal/mpi/comm
+	go test -count=1 -timeout 0 -v -run TestKills ./examples/stencil -soak $(soaktime)
 	go test -count=1 -timeout 0 -v -run TestRandomKillsUnderHydra ./capi/test -runs $(kills)
 	BANYAN_EXPLORE=long go test -count=1 -timeout 0 -v -run 'TestHandover' ./internal/runtime/lane
 	BANYAN_EXPLORE=long go test -count=1 -timeout 0 -v -run 'TestLane|TestCommons' ./capi/test -lanes $(lanes) -commons $(lanes)

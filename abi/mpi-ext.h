@@ -46,8 +46,8 @@
    All return MPI_SUCCESS, or do as the error handler of MPI_COMM_SELF says (that of
    MPI_COMM_WORLD, while MPI_COMM_SELF has the default one). See docs/guide/replication.md.
 
-   Fault tolerance (ULFM): what programs use that handle the deaths of ranks themselves, in jobs
-   without replicas. See docs/guide/ulfm.md. The library has these functions by their MPIX_, PMPIX_,
+   Fault tolerance (ULFM): what programs use that handle the deaths of ranks themselves. See
+   docs/guide/ulfm.md. The library has these functions by their MPIX_, PMPIX_,
    MPI_ and PMPI_ names. The numbers of the error classes and of MPIX_FT are provisional, until the
    standard's ABI has them. Under another MPI its own header says what
    there is. */

@@ -50,14 +50,16 @@ static inline char *data(const struct call *c, int member)
 
 // enter takes the lock, and begins a call of which each member that gives any gives so many bytes.
 // It returns false, without the lock, if Go is to begin it.
-static inline bool enter(struct call *c, struct lane_memory *m, MPI_Comm comm, uint64_t kind, uint64_t size)
+static inline __attribute__((always_inline)) bool enter_part(struct call *c, struct lane_memory *m, MPI_Comm comm, bool pact, uint64_t kind, uint64_t size)
 {
 	uint64_t handle = (uintptr_t)comm;
-	struct lane_comm *in = &m->comms[(handle ^ handle >> 4) % LANE_COMMS];
+	uint64_t index = (handle ^ handle >> 4) % LANE_COMMS;
+	struct lane_comm *in = &m->comms[index];
+	struct lane_part **at = pact ? &m->pacts[index] : &in->part;
 	// Without the lock these are guesses, which save the lock where it would be taken in vain.
-	if (LOAD(&in->handle) != handle || !LOAD(&in->part) || UNLIKELY(LOAD(&m->requests) != 0) || size > LANE_ROOM || !take_soon(m))
+	if (LOAD(&in->handle) != handle || !LOAD(at) || UNLIKELY(LOAD(&m->requests) != 0) || size > LANE_ROOM || !take_soon(m))
 		return false;
-	struct lane_part *part = in->part;
+	struct lane_part *part = *at;
 	if (UNLIKELY(closed(m) || in->handle != handle || !part || m->requests != 0 || part->progress->stage != LANE_FRESH)) {
 		give(m);
 		return false;
@@ -65,6 +67,11 @@ static inline bool enter(struct call *c, struct lane_memory *m, MPI_Comm comm, u
 	uint64_t number = part->progress->call + 1;
 	*c = (struct call){m, part, number, number << LANE_NUMBER_SHIFT | (size << LANE_SIZE_SHIFT | kind) << LANE_NOTE_SHIFT, size, m->yields, true};
 	return true;
+}
+
+static bool enter(struct call *c, struct lane_memory *m, MPI_Comm comm, uint64_t kind, uint64_t size)
+{
+	return enter_part(c, m, comm, false, kind, size);
 }
 
 // leave gives up the lock.
@@ -182,6 +189,31 @@ bool banyan_commons_barrier(MPI_Comm comm)
 {
 	struct call c;
 	return enter(&c, banyan_lane, comm, LANE_BARRIER, 0) && leave(&c, publish(&c, "") && hear_all(&c) && end(&c, true));
+}
+
+// Agreements have common memory of their own. Each member gives its flags, and takes those of all.
+static inline void flags_of_all(const struct call *c, int *flags)
+{
+	for (int i = 0; i < c->part->size; i++) {
+		int given;
+		memcpy(&given, data(c, i), sizeof given);
+		*flags &= given;
+	}
+}
+
+bool banyan_commons_agree(int *flag, MPI_Comm comm)
+{
+	struct call c;
+	int flags = *flag;
+	if (!enter_part(&c, banyan_lane, comm, true, LANE_AGREEMENT, sizeof flags))
+		return false;
+	if (!publish(&c, &flags) || !hear_all(&c))
+		return leave(&c, false);
+	flags_of_all(&c, &flags);
+	if (!all_whole(&c))
+		return leave(&c, false);
+	*flag = flags; // Go takes it for the outcome when it only has to wake others
+	return leave(&c, end(&c, true));
 }
 
 static inline bool bcast(struct call *c, void *buf, int root)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define LANE_AGREEMENT 7
 #define LANE_AHEAD 512
 #define LANE_ALLGATHER 5
 #define LANE_ALLREDUCE 4
@@ -292,8 +293,9 @@ struct lane_memory {
 	struct lane_comm comms[64];
 	struct lane_notes notes;
 	struct lane_type types[64];
+	struct lane_part *pacts[64];
 };
-_Static_assert(sizeof(struct lane_memory) == 23416, "size");
+_Static_assert(sizeof(struct lane_memory) == 23928, "size");
 _Static_assert(offsetof(struct lane_memory, word) == 0, "offset");
 _Static_assert(offsetof(struct lane_memory, closed) == 4, "offset");
 _Static_assert(offsetof(struct lane_memory, counts) == 8, "offset");
@@ -317,5 +319,6 @@ _Static_assert(offsetof(struct lane_memory, sizes) == 104, "offset");
 _Static_assert(offsetof(struct lane_memory, comms) == 360, "offset");
 _Static_assert(offsetof(struct lane_memory, notes) == 2920, "offset");
 _Static_assert(offsetof(struct lane_memory, types) == 19320, "offset");
+_Static_assert(offsetof(struct lane_memory, pacts) == 23416, "offset");
 
 #endif

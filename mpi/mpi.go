@@ -43,7 +43,8 @@
 //
 // An Error names the rank, the operation and the cause; errors.Is tells the causes apart. A rank is
 // lost when its last replica has died. Calls that need it then return ErrProcFailed, and the job
-// ends, unless the program has asked to go on by SurviveRankLoss. In such a program Bcast still
+// ends, unless the program has asked to go on by SurviveRankLoss and the job has no replicas (they
+// would learn of the loss at different places). In such a program Bcast still
 // reaches every live rank as long as its root lives. Other collectives of communicators with the
 // lost rank return an error at every live member. Such a program can go on with the ranks that
 // live: see Comm.Revoke, Comm.Agree and Comm.Shrink, and docs/guide/ulfm.md.
@@ -90,8 +91,8 @@ import (
 // Option is an option of Init and Main.
 type Option func(*join.Options)
 
-// SurviveRankLoss lets the program go on when a rank is lost. Its calls return
-// errors, which it must handle.
+// SurviveRankLoss lets the program go on when a rank is lost, in jobs without replicas. Its calls
+// return errors, which it must handle.
 func SurviveRankLoss() Option {
 	return func(o *join.Options) { o.SurviveRankLoss = true }
 }

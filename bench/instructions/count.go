@@ -37,6 +37,7 @@ func Rows() []Row {
 	add("stream", 8, 2, 1, 0, 1)
 	for _, procs := range []int{2, 4} {
 		add("barrier", 0, procs, 1, 0)
+		add("agree", 0, procs, 1, 0)
 		add("bcast", 8, procs, 1, 0, 1)
 		add("allreduce", 8, procs, 1, 0)
 		add("alltoall", 8, procs, 1, 0)

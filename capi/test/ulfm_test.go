@@ -3,15 +3,16 @@ package test
 import (
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
 
 // A program that handles failures itself goes on when a rank dies in the middle of collectives
-// through shared memory, or while another waits in a receive.
+// through shared memory, between agreements, or while another waits in a receive.
 func TestULFM(t *testing.T) {
 	program := compile(t, "ulfm")
-	for _, how := range []string{"loop", "jumps", "resilient"} {
+	for _, how := range []string{"loop", "jumps", "resilient", "agrees"} {
 		o := job(t, 4, program, how)
 		if o.code != 0 || strings.Count(o.stdout, "goes on") != 3 || !strings.Contains(o.stderr, "the program goes on without it") {
 			t.Errorf("%s: %v", how, o)
@@ -68,6 +69,23 @@ func TestWithFaultTolerance(t *testing.T) {
 	}
 }
 
+// A job that hangs says for whom an agreement waits, by messages and through common memory.
+func TestStuckAgreement(t *testing.T) {
+	program := compile(t, "ulfm")
+	for _, before := range []string{"0", "100"} {
+		o := run(t, tool("banyan"), "run", "-n", "3", "--timeout", "1s", program, "stuck-"+before)
+		for _, want := range []string{"longer than its limit", "rank 2 (pid "} {
+			if !strings.Contains(o.stderr, want) {
+				t.Errorf("after %s agreements, without %q: %v", before, want, o)
+			}
+		}
+		if !regexp.MustCompile(`rank [01] \(pid \d+\) waits .*for rank 2 in an agreement`).MatchString(o.stderr) || o.code != 124 {
+			t.Errorf("after %s agreements: %v", before, o)
+		}
+		o.noTrace(t)
+	}
+}
+
 // Spare ranks take the places of dead ones.
 func TestRefill(t *testing.T) {
 	o := run(t, tool("banyan"), "run", "-n", "4", "--spare-ranks", "2", compile(t, "ulfm"), "refills")
@@ -77,12 +95,19 @@ func TestRefill(t *testing.T) {
 	o.noTrace(t)
 }
 
-// Jobs that survive deaths in other ways say that programs can't handle them.
-func TestULFMRefused(t *testing.T) {
+// In jobs that survive deaths in other ways programs agree and shrink as if nobody died, in
+// whichever order replicas run, and can't revoke.
+func TestULFMHidden(t *testing.T) {
 	program := compile(t, "ulfm")
-	for flags, why := range map[string]string{"--replicas 2": "in a job with replicas", "--rollback": "in a job with --rollback"} {
-		o := run(t, tool("banyan"), append(append([]string{"run", "-n", "2"}, strings.Fields(flags)...), program, "refused", "no")...)
-		if o.code != 1 || !strings.Contains(o.stderr, "programs can't revoke, agree and shrink "+why) || strings.Contains(o.stderr, "not so") {
+	for _, flags := range []string{"--replicas 2", "--replicas 2 --order leader", "--rollback"} {
+		args := append([]string{"run", "-n", "3"}, strings.Fields(flags)...)
+		deaths := 0
+		if flags != "--rollback" {
+			args = append(args, "--fault", "kill rank=1 replica=1 at=send:200")
+			deaths = 1
+		}
+		o := run(t, tool("banyan"), append(args, program, "hidden", "no")...)
+		if o.code != 0 || strings.Count(o.stdout, "goes on") != 3 || strings.Contains(o.stderr, "not so") || strings.Count(o.stderr, "substitutes") != deaths {
 			t.Errorf("%s: %v", flags, o)
 		}
 		o.noTrace(t)

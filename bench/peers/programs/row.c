@@ -238,6 +238,15 @@ static void resilient(void)
 	MPI_Allreduce(out, in, bytes / 8, MPI_DOUBLE, MPI_SUM, survivors);
 }
 
+// Libraries without fault tolerance lack it; nobody asks for it there.
+int MPIX_Comm_agree(MPI_Comm comm, int *flag) __attribute__((weak));
+
+static void agree(void)
+{
+	int flag = 1;
+	MPIX_Comm_agree(MPI_COMM_WORLD, &flag);
+}
+
 static void alltoall(void)
 {
 	MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
@@ -256,6 +265,7 @@ static const struct kind {
 	{"latency", latency, 2},
 	{"stream", stream, window},
 	{"barrier", barrier, 1},
+	{"agree", agree, 1},
 	{"bcast", broadcast, 1, .apart = 1},
 	{"allreduce", allreduce, 1, .apart = 1},
 	{"alltoall", alltoall, 1, .apart = 1, .all = 1},

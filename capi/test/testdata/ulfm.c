@@ -189,19 +189,80 @@ static void resilient(int rank)
 	}
 }
 
-// Replicas, or a job that goes back, have none of it: each call says so.
-static void refused(void)
+// Agreements through common memory: rank 3 dies between two of them, when it has given its flags.
+// Those after it have one error, at the same agreement of all that live.
+static void agrees(int rank)
 {
-	char text[MPI_MAX_ERROR_STRING];
-	int flag = 1, length, code = MPIX_Comm_agree(MPI_COMM_WORLD, &flag);
-	MPI_Comm live;
-	CHECK(code != MPI_SUCCESS && MPI_Error_string(code, text, &length) == MPI_SUCCESS);
-	CHECK(MPIX_Comm_revoke(MPI_COMM_WORLD) != MPI_SUCCESS);
-	CHECK(MPIX_Comm_shrink(MPI_COMM_WORLD, &live) != MPI_SUCCESS);
-	CHECK(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS);
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+	MPI_Comm next;
+	int failed = -1, acked, flag, code, size;
+	for (int i = 0; i < 600; i++) {
+		flag = i << 4 | (15 & ~(1 << rank));
+		code = MPIX_Comm_agree(MPI_COMM_WORLD, &flag);
+		CHECK(flag == (i << 4 | (i > 300) * 8) && (code == MPI_SUCCESS) == (i != 301));
+		if (code == MPIX_ERR_PROC_FAILED) {
+			CHECK(failed < 0);
+			failed = i;
+			MPIX_Comm_ack_failed(MPI_COMM_WORLD, 1, &acked);
+		}
+		if (i == 300 && rank == 3)
+			raise(SIGKILL);
+		if (i == 400 && rank == 1)
+			MPIX_Comm_revoke(MPI_COMM_WORLD);
+	}
+	CHECK(failed == 301);
+	CHECK(MPIX_Comm_shrink(MPI_COMM_WORLD, &next) == MPI_SUCCESS && MPI_Comm_size(next, &size) == MPI_SUCCESS && size == 3);
+	for (int i = 0; i < 600; i++) {
+		flag = ~(1 << rank);
+		CHECK(MPIX_Comm_agree(next, &flag) == MPI_SUCCESS && flag == ~7);
+	}
+	MPI_Comm_free(&next);
+}
+
+// Rank 2 doesn't enter the agreement for which all others wait, after some that all have entered.
+static void stuck(int rank, int before)
+{
+	int flag = 1;
+	for (int i = 0; i < before; i++)
+		CHECK(MPIX_Comm_agree(MPI_COMM_WORLD, &flag) == MPI_SUCCESS);
+	if (rank == 2)
+		pause();
 	MPIX_Comm_agree(MPI_COMM_WORLD, &flag);
-	CHECK(0);
+}
+
+// In a job that hides deaths agreements, shrinks and resilient collectives are as without failures,
+// and nothing can be revoked.
+static void hidden(void)
+{
+	int rank, ranks, size, flag, sum, one = 1;
+	char text[MPI_MAX_ERROR_STRING];
+	MPI_Comm live, next;
+	MPI_Group failed;
+	MPI_Request request;
+	MPI_Info info;
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	for (int i = 0; i < 300; i++) {
+		flag = ~(1 << rank) & ~(i << 8);
+		CHECK(MPIX_Comm_agree(MPI_COMM_WORLD, &flag) == MPI_SUCCESS && flag == (~((1 << ranks) - 1) & ~(i << 8)));
+	}
+	flag = 6 + rank % 2;
+	CHECK(MPIX_Comm_iagree(MPI_COMM_WORLD, &flag, &request) == MPI_SUCCESS && MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag == 6);
+	CHECK(MPIX_Comm_shrink(MPI_COMM_WORLD, &live) == MPI_SUCCESS && MPI_Comm_size(live, &size) == MPI_SUCCESS && size == ranks);
+	CHECK(MPIX_Comm_ishrink(live, &next, &request) == MPI_SUCCESS && MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+	CHECK(MPIX_Comm_agree_failed(next, &failed) == MPI_SUCCESS && MPI_Group_size(failed, &size) == MPI_SUCCESS && size == 0);
+	MPI_Group_free(&failed);
+	MPI_Comm_free(&live);
+	CHECK(MPIX_Comm_refill(next, &live) == MPI_SUCCESS && MPI_Comm_size(live, &size) == MPI_SUCCESS && size == ranks);
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "banyan_resilient", "true");
+	CHECK(MPI_Comm_set_info(live, info) == MPI_SUCCESS);
+	MPI_Info_free(&info);
+	CHECK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, live) == MPI_SUCCESS && sum == ranks);
+	MPI_Comm_free(&live);
+	MPI_Comm_free(&next);
+	int code = MPIX_Comm_revoke(MPI_COMM_WORLD), length;
+	CHECK(code != MPI_SUCCESS && MPI_Error_string(code, text, &length) == MPI_SUCCESS);
+	CHECK(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS);
 }
 
 // Rank 3 dies, and nobody needs it.
@@ -230,9 +291,13 @@ int main(int argc, char **argv)
 			refills(rank);
 		else if (strcmp(argv[1], "resilient") == 0)
 			resilient(rank);
-		else if (strcmp(argv[1], "refused") == 0)
-			refused();
-		else if (argv[1][0] == 'a')
+		else if (strncmp(argv[1], "stuck-", 6) == 0)
+			stuck(rank, atoi(argv[1] + 6));
+		else if (strcmp(argv[1], "agrees") == 0)
+			agrees(rank);
+		else if (strcmp(argv[1], "hidden") == 0)
+			hidden();
+		else if (strncmp(argv[1], "aborts", 6) == 0)
 			aborts(rank, strcmp(argv[1], "aborts-error") == 0);
 		else
 			(strcmp(argv[1], "jumps") == 0 ? jumps : loop)(rank);

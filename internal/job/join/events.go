@@ -34,7 +34,7 @@ func (j *Job) handle(e engine.Event) {
 			"silent", time.Duration(r.Silent), "by", int(r.By))
 		j.supervisor.died(r)
 	case engine.RankLost:
-		if !j.survive.Load() {
+		if !j.survive.Load() || j.layout.Replicated() { // replicas would learn of it at different places
 			j.end(e.Rank, 1, fmt.Sprintf("rank %d is lost: the last of its %d replicas died", e.Rank, j.layout.Degree(e.Rank)))
 		}
 	case engine.Viewed:

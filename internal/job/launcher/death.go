@@ -126,7 +126,10 @@ func (j *job) died(all []passing, cause string) {
 	case j.goesBack(all):
 		j.noteRollback(cause)
 		return
-	case !j.ledger.survive:
+	case !j.goesOn():
+		if j.ledger.survive {
+			cause += "; replicas of a rank would learn of that at different places, so the program can't go on without it"
+		}
 		j.loseRank(proto.Rank(lost[0]), cause)
 		return
 	case len(lost) == 1:
@@ -145,6 +148,10 @@ func (j *job) died(all []passing, cause string) {
 		j.beginAttempts()
 	}
 }
+
+// goesOn tells whether the job goes on when a rank is lost: the program handles it, and it has no
+// replicas, which would learn of the loss at different places and then send different messages.
+func (j *job) goesOn() bool { return j.ledger.survive && !j.layout.Replicated() }
 
 // deathReport is what the report says of a death.
 func (j *job) deathReport(p *process, end ending, at time.Time) Death {

@@ -42,7 +42,7 @@ func (j *job) abort(p *process, code int, text string) {
 // abortable are those processes of a group that run, if the job can go on without them. Else it is
 // nil.
 func (j *job) abortable(group []proto.Proc) (all []*process) {
-	if len(group) == 0 || !j.ledger.survive || j.layout.Replicated() || j.back != nil {
+	if len(group) == 0 || !j.goesOn() || j.back != nil {
 		return nil
 	}
 	others := j.running

@@ -235,7 +235,7 @@ func (j *job) replacementPassed(p *process, end ending) {
 	j.recovery.take(p.id)
 	j.beginAttempts()
 	rank := j.ledger.Rank(p.id)
-	if !j.ending && j.ledger.rankEnd(rank).lost && !j.ledger.survive {
+	if !j.ending && j.ledger.rankEnd(rank).lost && !j.goesOn() {
 		j.loseRank(rank, fmt.Sprintf("no replica of rank %d is left", rank))
 	}
 }

@@ -104,7 +104,7 @@ func (j *job) resume(r *Resumption) {
 	j.tellAllAgain(s, late)
 	j.hearAgain(r)
 	for rank := range proto.Rank(j.ledger.Ranks()) {
-		if !j.ending && j.ledger.rankEnd(rank).lost && !j.ledger.survive {
+		if !j.ending && j.ledger.rankEnd(rank).lost && !j.goesOn() {
 			j.loseRank(rank, takenOver)
 		}
 	}

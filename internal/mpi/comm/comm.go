@@ -63,6 +63,7 @@ type Comm struct {
 	sharing        sharing
 	spares         int // of the last members, who wait for Refill
 	resilience     resilience
+	pact           pact
 	strict         bool // agreements return when all members have the outcome
 
 	mu       sync.Mutex
@@ -103,6 +104,7 @@ func open(eng *engine.Engine, context uint64, group []proto.Rank) (*Comm, error)
 	c.oversubscribed = len(group) > 2 && eng.Oversubscribed(group)
 	c.cast = c.caster()
 	c.sharing.may, c.sharing.from = c.mayShare(), c.sharesFrom()
+	c.pact.may = c.sharing.may && !eng.Masks()
 	if err := eng.OpenContext(context, group, false); err != nil {
 		return nil, err
 	}
@@ -144,6 +146,7 @@ func (c *Comm) Free() error {
 	c.eng.CloseContext(c.context | collectivePart)
 	c.closeLanes()
 	c.closeCommons()
+	c.closePact()
 	c.closeTries()
 	return nil
 }

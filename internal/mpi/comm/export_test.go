@@ -120,3 +120,6 @@ func (c *Comm) ByMessages() { c.sharing.may = false }
 
 // Unwilling has this member refuse to share memory.
 func (c *Comm) Unwilling(is bool) { c.sharing.unwilling = is }
+
+// SharesAgreements tells whether agreements go through common memory.
+func (c *Comm) SharesAgreements() bool { return c.pact.in != nil }

@@ -2,14 +2,14 @@ package comm
 
 import (
 	"errors"
-	"slices"
 
 	"banyan/internal/proto"
 	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
 )
 
-// What a program uses that handles failures itself (ULFM), in jobs without replicas.
+// What a program uses that handles failures itself (ULFM). In jobs that hide deaths from the
+// program agreements are ordinary collectives (masked.go).
 
 // Failed are the members that have failed, as far as this process knows, as ranks of the world, in
 // the order in which it learnt of them. The list only grows, and has each rank that an error of an
@@ -54,6 +54,7 @@ type Agreement struct {
 	op      string
 	handle  engine.Handle
 	outcome *process.Agreement
+	masked  *masked // nil in a job that doesn't hide deaths
 }
 
 // Agree agrees on the bitwise AND of the flags of all members that live long enough to give theirs.
@@ -61,29 +62,33 @@ type Agreement struct {
 // given its flags and a member that has didn't acknowledge its failure before. Then Failed has all
 // such members everywhere.
 func (c *Comm) Agree(flags uint32) (uint32, error) {
-	a := c.Iagree(flags)
-	_, err := c.eng.Wait(a.handle)
-	return a.Flags(err)
+	return c.agreeNow("Agree", flags)
 }
 
 // Iagree starts an Agree.
 func (c *Comm) Iagree(flags uint32) Agreement { return c.agree("Agree", process.AgreeFlags, flags) }
 
 func (c *Comm) agree(op string, kind process.AgreementKind, flags uint32) Agreement {
+	if c.eng.Masks() {
+		return c.agreeMasked(op, kind, flags)
+	}
 	h, outcome := c.eng.Agree(c.context, kind, flags, c.strict)
-	return Agreement{c, op, h, outcome}
+	return Agreement{comm: c, op: op, handle: h, outcome: outcome}
 }
 
 // Handle is the engine's handle of the operation.
 func (a Agreement) Handle() engine.Handle { return a.handle }
 
 // Flags is the outcome of Iagree. err is the engine's error of the operation, which has ended.
-func (a Agreement) Flags(err error) (uint32, error) { return a.outcome.Flags, a.comm.wrap(a.op, err) }
+func (a Agreement) Flags(err error) (uint32, error) {
+	err = a.end(err)
+	return a.outcome.Flags, a.comm.wrap(a.op, err)
+}
 
 // AgreeFailed agrees on who has failed, as ranks of the world. It acknowledges them.
 func (c *Comm) AgreeFailed() ([]proto.Rank, error) {
 	a := c.agree("AgreeFailed", process.AgreeFailed, 0)
-	if _, err := c.eng.Wait(a.handle); err != nil {
+	if err := a.wait(); err != nil {
 		return nil, c.wrap(a.op, err)
 	}
 	return a.outcome.Failed, nil
@@ -103,10 +108,9 @@ func (c *Comm) Ishrink() Agreement { return c.agree("Shrink", process.AgreeShrin
 // Shrunk is the outcome of Ishrink. err is the engine's error of the operation, which has ended.
 func (a Agreement) Shrunk(err error) (*Comm, error) {
 	c := a.comm
-	if err != nil {
+	if err = a.end(err); err != nil {
 		return nil, c.wrap(a.op, err)
 	}
-	group := slices.DeleteFunc(slices.Clone(c.group), func(r proto.Rank) bool { return slices.Contains(a.outcome.Failed, r) })
-	d, err := open(c.eng, derived(c.context, shrinkBranch, a.outcome), group)
+	d, err := open(c.eng, a.derived(shrinkBranch), a.live())
 	return d, c.wrap(a.op, err)
 }

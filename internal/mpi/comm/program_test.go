@@ -26,6 +26,7 @@ var programs = map[string]func(w *comm.Comm, arguments []int) error{
 	"ways":      waysProgram,
 	"exchanges": exchangesProgram,
 	"resilient": resilient,
+	"agrees":    agrees,
 }
 
 func TestMain(m *testing.M) {

@@ -31,11 +31,11 @@ func (c *Comm) SetSpares(n int) error {
 // that return are members.
 func (c *Comm) Refill() (*Comm, error) {
 	a := c.agree("Refill", process.AgreeRefill, 0)
-	if _, err := c.eng.Wait(a.handle); err != nil {
+	if err := a.wait(); err != nil {
 		return nil, c.wrap(a.op, err)
 	}
 	group, spares := refilled(c.group, c.spares, a.outcome.Failed)
-	d, err := open(c.eng, derived(c.context, refillBranch, a.outcome), group)
+	d, err := open(c.eng, a.derived(refillBranch), group)
 	if err != nil {
 		return nil, c.wrap(a.op, err)
 	}

@@ -41,6 +41,7 @@ type resilience struct {
 // SetResilient has Barrier, Reduce and Allreduce survive the failure of members, at a higher price.
 // All members call it, between the same collectives.
 func (c *Comm) SetResilient(on bool) {
+	on = on && !c.eng.Masks() // else all collectives survive anyway
 	c.resilience.on = on
 	if on {
 		c.closeCommons() // C would use it

@@ -13,6 +13,7 @@ import (
 	"banyan/internal/job/join"
 	"banyan/internal/mpi/comm"
 	"banyan/internal/runtime/process"
+	"banyan/internal/testing/explore"
 )
 
 // mix combines pairs of numbers: associative, not commutative, so that it shows the order.
@@ -56,9 +57,13 @@ func sharedJob(t *testing.T, ranks int, run func(w *comm.Comm, die func()) error
 	}
 	end := make(chan bool)
 	go func() { wg.Wait(); close(end) }()
+	limit := 2 * time.Minute
+	if explore.Long() {
+		limit = time.Hour
+	}
 	select {
 	case <-end:
-	case <-time.After(2 * time.Minute):
+	case <-time.After(limit):
 		panic("the job hangs")
 	}
 	return errs

@@ -39,6 +39,10 @@
 //     hears from the root or none does, wherever the root died, and even if it hadn't died but was
 //     taken for dead: then its own compare-and-swap fails, and tells it so. Other deaths don't
 //     matter to the call.
+//   - In an agreement, in which all hear from all, members close the words of dead ones, too. So of
+//     each member all read what it gave, or none does, and all that live have the same outcome:
+//     Done, or Undecided. No call may follow one that is Undecided, since members may leave that at
+//     different moments.
 //   - In other calls, a member that waits while any member is dead ends with a loss. A member that
 //     knows of a dead one doesn't begin such a call.
 //

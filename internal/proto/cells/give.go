@@ -50,6 +50,10 @@ func (m *Machine) give() {
 }
 
 func (m *Machine) published(ok uint64) {
+	if ok == 0 && m.pattern == Agree {
+		m.lose(m.self) // others take it for dead; whether they are right isn't decided here
+		return
+	}
 	if ok == 0 {
 		m.outcome, m.at = Fenced, End
 		return

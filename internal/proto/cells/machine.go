@@ -8,6 +8,7 @@ const (
 	All      Pattern = iota // every member gives, and takes from every other one
 	FromRoot                // the root gives, all others take
 	ToRoot                  // all but the root give, the root takes
+	Agree                   // as All, and all that live have the same outcome: Done or Undecided
 )
 
 const (
@@ -64,10 +65,11 @@ type Outcome uint8
 
 // The outcomes.
 const (
-	Done     Outcome = iota
-	Lost             // Machine.Culprit is dead
-	Fenced           // the others take this member for dead, and have gone on
-	Mismatch         // Machine.Culprit means another call
+	Done      Outcome = iota
+	Lost              // Machine.Culprit is dead
+	Fenced            // the others take this member for dead, and have gone on
+	Mismatch          // Machine.Culprit means another call
+	Undecided         // of Agree: one that is dead, or taken for dead, gives nothing
 )
 
 // fault breaks the machine on purpose, to see that tests notice.
@@ -83,6 +85,7 @@ const (
 	lastIsQuiet            // wakes nobody that waits for all
 	firstIsForgotten       // wakes nobody by way of member 0
 	claimLate              // writes the data before the turn
+	allAnyway              // relies on member 0 in agreements although somebody is dead
 )
 
 // Machine is one member's part in the calls of a communicator.
@@ -137,7 +140,7 @@ func (m *Machine) Begin(p Pattern, root int, note uint64, data bool) {
 	switch {
 	case stage == Taken:
 		m.finish()
-	case p != FromRoot && m.gone != 0:
+	case p != FromRoot && p != Agree && m.gone != 0:
 		m.lose(m.firstGone())
 	case m.gives() && stage == Given:
 		m.gave()
@@ -149,7 +152,11 @@ func (m *Machine) Begin(p Pattern, root int, note uint64, data bool) {
 }
 
 // Gone notes that a member is dead, or has left.
-func (m *Machine) Gone(member int) { m.gone |= 1 << member }
+func (m *Machine) Gone(member int) {
+	if m.gone |= 1 << member; m.at == LieDown {
+		m.at = Announce // what it needs may be something else now
+	}
+}
 
 // IsGone tells whether Gone has been called for a member.
 func (m *Machine) IsGone(member int) bool { return m.gone&(1<<member) != 0 }
@@ -163,12 +170,15 @@ func (m *Machine) Call() uint64 { return m.call }
 // Cell is the index of the cells of the current call.
 func (m *Machine) Cell() int { return int(m.call % uint64(m.depth)) }
 
+// all tells whether every member gives, and takes from every other one.
+func (m *Machine) all() bool { return m.pattern == All || m.pattern == Agree }
+
 func (m *Machine) gives() bool {
-	return m.pattern == All || (m.self == m.root) == (m.pattern == FromRoot)
+	return m.all() || (m.self == m.root) == (m.pattern == FromRoot)
 }
 
 func (m *Machine) takes() bool {
-	return m.pattern == All || (m.self == m.root) == (m.pattern == ToRoot)
+	return m.all() || (m.self == m.root) == (m.pattern == ToRoot)
 }
 
 func (m *Machine) firstGone() int {
@@ -296,7 +306,7 @@ func (m *Machine) heard(word uint64) bool {
 	switch {
 	case number < m.call && word&closedBit != 0:
 		return m.rises() || m.lose(m.member)
-	case number < m.call && m.pattern == FromRoot && m.IsGone(m.member):
+	case number < m.call && m.closes() && m.IsGone(m.member):
 		if m.rises() {
 			return true
 		}
@@ -305,7 +315,7 @@ func (m *Machine) heard(word uint64) bool {
 		}
 		m.old, m.at = word, Close
 		return true
-	case number < m.call && m.pattern != FromRoot && m.gone != 0:
+	case number < m.call && !m.closes() && m.gone != 0:
 		return m.rises() || m.lose(m.firstGone())
 	case number < m.call:
 		return m.stay()
@@ -344,7 +354,7 @@ func (m *Machine) finish() {
 	if m.mismatch {
 		m.outcome = Mismatch
 	}
-	if m.pattern == All && !m.mismatch {
+	if m.all() && !m.mismatch {
 		m.floor = m.call - 1 // each member that has given has completed the calls before
 		m.at = Sleepers
 		return
@@ -352,9 +362,15 @@ func (m *Machine) finish() {
 	m.at = Finish
 }
 
+// closes tells whether a member that waits for a dead one closes that one's word.
+func (m *Machine) closes() bool { return m.pattern == FromRoot || m.pattern == Agree }
+
 // lose ends a call because a member is dead.
 func (m *Machine) lose(member int) bool {
 	m.outcome, m.culprit, m.at = Lost, member, Finish
+	if m.pattern == Agree {
+		m.outcome = Undecided
+	}
 	return true
 }
 

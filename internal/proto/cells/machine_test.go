@@ -23,6 +23,7 @@ var (
 	from1    = step{pattern: FromRoot, root: 1, data: true}
 	to0      = step{pattern: ToRoot, data: true}
 	to1      = step{pattern: ToRoot, root: 1, data: true}
+	agree    = step{pattern: Agree, data: true}
 )
 
 // world is some members that make the same calls, and their memory. One access is an event; data
@@ -40,7 +41,9 @@ type world struct {
 	done, waits  []uint64
 	sleepers     uint64
 	members      []member
-	heard, lost  []bool // by call from the root: some member has, or has not and never will
+	// By call from the root: some member has heard, or has not and never will. By agreement: it is
+	// decided at some member, or it isn't and never will be.
+	heard, lost []bool
 }
 
 // member is one process.
@@ -237,7 +240,7 @@ func (w *world) ended(i int) error {
 	p := &w.members[i]
 	c := w.calls[p.calls-1]
 	o, culprit := p.m.Outcome()
-	takes := c.pattern == All || (i == c.root) == (c.pattern == ToRoot)
+	takes := c.pattern == All || c.pattern == Agree || (i == c.root) == (c.pattern == ToRoot)
 	switch {
 	case o == Mismatch:
 		return fmt.Errorf("%d takes call %d for another one", i, p.calls)
@@ -245,6 +248,8 @@ func (w *world) ended(i int) error {
 		return fmt.Errorf("%d is fenced in call %d, and nobody takes it for dead", i, p.calls)
 	case o == Lost && !w.members[culprit].dead && !w.members[culprit].suspect:
 		return fmt.Errorf("call %d is lost to %d, since %d is dead, which lives", p.calls, i, culprit)
+	case (o == Lost || o == Fenced) && c.pattern == Agree, o == Undecided && (c.pattern != Agree || !w.members[culprit].dead && !w.members[culprit].suspect):
+		return fmt.Errorf("call %d ends with %d at %d, because of %d", p.calls, o, i, culprit)
 	case o == Lost && c.pattern == FromRoot && culprit != c.root:
 		return fmt.Errorf("call %d is lost to %d, and its root lives", p.calls, i)
 	case o == Done && takes && c.data:
@@ -255,14 +260,14 @@ func (w *world) ended(i int) error {
 			}
 		}
 	}
-	if c.pattern == FromRoot && i != c.root {
+	if c.pattern == FromRoot && i != c.root || c.pattern == Agree {
 		w.heard[p.calls-1] = w.heard[p.calls-1] || o == Done
-		w.lost[p.calls-1] = w.lost[p.calls-1] || o == Lost
+		w.lost[p.calls-1] = w.lost[p.calls-1] || o == Lost || o == Undecided
 		if w.heard[p.calls-1] && w.lost[p.calls-1] {
 			return fmt.Errorf("some have heard from the root in call %d, and others never will", p.calls)
 		}
 	}
-	if o == Fenced {
+	if o == Fenced || o == Undecided {
 		p.through = true
 		return nil
 	}
@@ -363,7 +368,13 @@ var small, large = []trial{
 	{2, 1, true, []step{to0, to0, to1, everyone}},
 	{3, 0, false, []step{barrier}},
 	{3, 1, true, []step{from0}},
+	{2, 1, true, []step{agree, agree}},
+	{3, 1, false, []step{agree}},
 }, []trial{
+	{2, 1, true, []step{agree, agree, agree, agree}},
+	{3, 1, true, []step{agree}},
+	{3, 2, true, []step{agree}},
+	{3, 1, false, []step{agree, agree}},
 	{3, 0, false, []step{barrier, barrier}},
 	{2, 1, true, []step{barrier, from1, to0, from0, everyone, from0}},
 	{3, 1, true, []step{from0, from0}},
@@ -392,7 +403,7 @@ func TestEverything(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if (i == 2 || i == 4) && !explore.Long() {
+		if (i == 2 || i == 4 || i == 6) && !explore.Long() {
 			continue // it takes long
 		}
 		stats, err = explore.All(inLanes(newWorld(c.size, c.deaths, c.suspects, noFault, c.calls...)), 200_000_000)
@@ -415,6 +426,11 @@ func TestRandom(t *testing.T) {
 		var calls []step
 		for i := uint64(0); i < 7; i++ {
 			calls = append(calls, kinds[splitmix.Mix(seed<<3+i)%uint64(len(kinds))])
+		}
+		if seed%5 == 0 { // they have a memory of their own
+			for i := range calls {
+				calls[i] = agree
+			}
 		}
 		w := newWorld(size, int(seed%3), seed%2 == 0, noFault, calls...)
 		w.rarely = true
@@ -477,6 +493,11 @@ func TestWakes(t *testing.T) {
 }
 
 func TestCanaries(t *testing.T) {
+	for _, f := range []fault{noClose, allAnyway} {
+		if stats, err := explore.All(newWorld(3, 1, f == noClose, f, agree), 2_000_000); err == nil {
+			t.Errorf("nobody notices fault %d in agreements, in %d states", f, stats.States)
+		}
+	}
 	for f, c := range map[fault]trial{
 		noRoom:           {2, 0, false, []step{from0, from0, from0}},
 		noClose:          {3, 1, true, []step{from0}},

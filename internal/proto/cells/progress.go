@@ -16,7 +16,7 @@ const (
 	Fresh uint64 = iota // nothing
 	Given               // this member has published
 	Taken               // and has taken all that it takes: it hasn't looked whom to wake
-	Busy                // the machine is within a call, or this member is fenced
+	Busy                // the machine is within a call, or may begin no other one
 )
 
 // resume is what C has done of the call that begins now.
@@ -27,9 +27,9 @@ func (m *Machine) resume() uint64 {
 }
 
 // Leave says that nobody asks for the outcome any more: C may begin the next call, unless this one
-// was given up.
+// was given up, or was the last.
 func (m *Machine) Leave() {
-	if m.at == End && m.outcome != Fenced {
+	if m.at == End && m.outcome != Fenced && m.outcome != Undecided {
 		m.stage = Fresh
 	}
 }

@@ -14,9 +14,10 @@ func waitsFor(op Op, member int) uint64 {
 // waitsForAll is what a member says that waits for all that give in a call.
 func waitsForAll(call uint64) uint64 { return 1<<63 | call }
 
-// needs is what this member says that it waits for.
+// needs is what this member says that it waits for. Where somebody is dead, those that agree wake
+// each other themselves: member 0 may be the dead one, or have gone on.
 func (m *Machine) needs() uint64 {
-	if m.after == AwaitWord && m.pattern != FromRoot {
+	if m.after == AwaitWord && m.pattern != FromRoot && (m.pattern != Agree || m.gone == 0 || m.fault == allAnyway) {
 		return waitsForAll(m.call)
 	}
 	return waitsFor(m.after, m.member)
@@ -47,9 +48,9 @@ func (m *Machine) sleeps(waits uint64) {
 		m.at = Notify
 	case waits != waitsForAll(m.call) || m.dozing || m.complete == no || m.fault == lastIsQuiet:
 		m.nextSleeper()
-	case m.pattern == All && m.self != 0 && (m.sleeper != 0 || m.fault == firstIsForgotten):
+	case m.all() && m.self != 0 && (m.sleeper != 0 || m.fault == firstIsForgotten):
 		m.nextSleeper()
-	case m.pattern == All || m.complete == yes:
+	case m.all() || m.complete == yes:
 		m.at = Notify
 	default:
 		m.looked = -1

@@ -275,11 +275,20 @@ func tree(n int) topology.Tree {
 	return t
 }
 
+func star(n int) topology.Tree {
+	t, err := topology.KAry(n, n-1, topology.Interleaved)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
 var worlds = map[string]rules{
 	"two":         {members: 2, tree: tree(2), callers: []int{0, 1}, deaths: 1},
 	"three":       {members: 3, tree: tree(3), callers: []int{1}, deaths: 2},
 	"two callers": {members: 3, tree: tree(3), callers: []int{0, 2}, deaths: 2},
 	"four":        {members: 4, tree: tree(4), callers: []int{0}, deaths: 2},
+	"star":        {members: 4, tree: star(4), callers: []int{2}, deaths: 2},
 	"late":        {members: 3, tree: tree(3), callers: []int{0}, late: []int{1}, deaths: 1},
 	"gone":        {members: 4, tree: tree(4), callers: []int{0}, gone: []int{1, 2}, deaths: 1},
 }
@@ -287,6 +296,8 @@ var worlds = map[string]rules{
 var longWorlds = map[string]rules{
 	"four, three deaths": {members: 4, tree: tree(4), callers: []int{0, 2}, deaths: 3},
 	"four, late":         {members: 4, tree: tree(4), callers: []int{0, 2}, late: []int{1, 3}, deaths: 2},
+	"star, two callers":  {members: 4, tree: star(4), callers: []int{0, 2}, deaths: 3},
+	"star of five":       {members: 5, tree: star(5), callers: []int{1}, deaths: 2},
 	"five":               {members: 5, tree: tree(5), callers: []int{1}, deaths: 2},
 }
 
@@ -430,6 +441,9 @@ func TestRemind(t *testing.T) {
 func TestCost(t *testing.T) {
 	for _, n := range []int{2, 3, 8, 64, 256} {
 		r := rules{members: n, tree: tree(n), callers: []int{n / 2}}
+		if n == 8 {
+			r.tree = star(n)
+		}
 		if err := explore.Random(r.world(), 1, 4*n); err != nil {
 			t.Error(err)
 		}

@@ -10,6 +10,7 @@ const (
 	All      = cells.All
 	FromRoot = cells.FromRoot
 	ToRoot   = cells.ToRoot
+	Agree    = cells.Agree
 )
 
 // Kind is the operation that a call carries out, at most 7.
@@ -23,6 +24,7 @@ const (
 	Allreduce
 	Allgather
 	Alltoall
+	Agreement
 )
 
 // Call is a collective operation of all members.

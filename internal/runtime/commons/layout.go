@@ -30,5 +30,6 @@ func Layout() (structures []reflect.Type, constants map[string]uint64) {
 			"ALLREDUCE":    uint64(Allreduce),
 			"ALLGATHER":    uint64(Allgather),
 			"ALLTOALL":     uint64(Alltoall),
+			"AGREEMENT":    uint64(Agreement),
 		}
 }

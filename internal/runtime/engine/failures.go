@@ -35,6 +35,12 @@ func (e *Engine) OpenBranch(family, id uint64, members []proto.Rank, collective 
 	return e.p.OpenBranch(family, id, members, collective)
 }
 
+// Masks tells whether the job hides deaths from the program, by replicas or by going back to a
+// snapshot: no rank is lost that the program could go on without.
+func (e *Engine) Masks() bool {
+	return e.cfg.Process.Layout.Replicated() || e.cfg.Process.Marker != nil
+}
+
 // SpareRanks is how many of the last ranks wait to take the place of dead ones.
 func (e *Engine) SpareRanks() int { return e.cfg.SpareRanks }
 
@@ -44,6 +50,13 @@ func (e *Engine) AgreeOn(context uint64, data []byte, combine func(into, from []
 	e.lock()
 	defer e.mu.Unlock()
 	return e.p.AgreeOn(context, data, combine, strict)
+}
+
+// AgreeWith is Agree of flags that carries data; see process.Process.AgreeWith.
+func (e *Engine) AgreeWith(context uint64, flags uint32, data []byte, combine func(into, from []byte), strict bool) (Handle, *process.Agreement) {
+	e.lock()
+	defer e.mu.Unlock()
+	return e.p.AgreeWith(context, flags, data, combine, strict)
 }
 
 // ContextError is why the program may not use a context, or nil.

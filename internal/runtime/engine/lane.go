@@ -107,6 +107,12 @@ func (e *Engine) SetPart(handle uint64, part *commons.Part) {
 	e.withLane(func(m *lane.Memory) { m.SetPart(handle, part) })
 }
 
+// SetPact makes the common memory of a communicator's agreements known to C, until DropComm or
+// another SetPact.
+func (e *Engine) SetPact(handle uint64, part *commons.Part) {
+	e.withLane(func(m *lane.Memory) { m.SetPact(handle, part) })
+}
+
 // DropComm has C forget a communicator.
 func (e *Engine) DropComm(handle uint64) {
 	e.withLane(func(m *lane.Memory) { m.DropComm(handle) })

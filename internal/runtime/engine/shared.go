@@ -14,6 +14,7 @@ type Shared struct {
 	*commons.Memory
 	Context uint64
 	Members []proto.Rank // in the world
+	Agrees  bool         // it is for agreements
 }
 
 // Taker reads what others have given in a call, when all have.
@@ -81,6 +82,9 @@ func (e *Engine) Share(x *Shared, name string, c commons.Call, t Taker) error {
 
 // cantShare tells the common memory who is dead. It is an error if this process can't go on.
 func (e *Engine) cantShare(x *Shared) error {
+	if x.Agrees {
+		return e.tellPact(x)
+	}
 	for i, r := range x.Members {
 		if e.p.RankLost(r) {
 			x.Gone(i)
@@ -136,7 +140,9 @@ func (e *Engine) waitShared(c sharedCall, t Taker) (err error) {
 		} else if idle++; !e.linger(idle) {
 			x.Doze()
 			if state = e.advanceShared(x, t); state == commons.Sleeps {
-				asked = e.ask(x, asked, x.Members[x.Subject()])
+				if !x.Agrees {
+					asked = e.ask(x, asked, x.Members[x.Subject()])
+				}
 				e.block()
 			}
 		}
@@ -144,7 +150,7 @@ func (e *Engine) waitShared(c sharedCall, t Taker) (err error) {
 			err = process.ErrClosed
 			break
 		}
-		if !e.p.Undisturbed(x.Context) {
+		if x.Agrees && e.Disturbed() || !e.p.Undisturbed(x.Context) {
 			if err = e.cantShare(x); err != nil {
 				break
 			}
@@ -155,7 +161,7 @@ func (e *Engine) waitShared(c sharedCall, t Taker) (err error) {
 		if state == commons.Ended {
 			break
 		}
-		if e.p.Forlorn() {
+		if e.p.Forlorn() && !x.Agrees {
 			if err = e.p.Finished(x.Members[x.Subject()]); err != nil {
 				break
 			}
@@ -217,5 +223,8 @@ func (x *Shared) outcome(size int) error {
 
 // String says what the call waits for.
 func (c sharedCall) String() string {
+	if c.in.Agrees {
+		return fmt.Sprintf("for %v in an agreement", c.in.Members[c.in.Subject()])
+	}
 	return fmt.Sprintf("for %v to call it", c.in.Members[c.in.Subject()])
 }

@@ -68,6 +68,9 @@ type Memory struct {
 	comms   [comms]Comm
 	notes   notes
 	types   [types]Type
+	// By the index of a communicator, its part in the common memory of agreements; nil: none. The
+	// table of communicators is on the path of each message, and its entries have no room.
+	pacts [comms]*commons.Part
 }
 
 // Comm is a communicator in C's table.
@@ -168,7 +171,9 @@ func (m *Memory) Queues(r proto.Rank) bool {
 func (m *Memory) SetSizes(sizes *[256]uint8) { m.sizes = *sizes }
 
 // place is the only place where the table has a handle.
-func (m *Memory) place(handle uint64) *Comm { return &m.comms[(handle^handle>>4)%comms] }
+func (m *Memory) place(handle uint64) *Comm { return &m.comms[index(handle)] }
+
+func index(handle uint64) uint64 { return (handle ^ handle>>4) % comms }
 
 // SetComm makes a communicator known to C, unless its place in the table is taken. group must stay
 // as it is until Drop.
@@ -178,6 +183,7 @@ func (m *Memory) SetComm(handle, context uint64, group []proto.Rank) {
 		return
 	}
 	*c = Comm{handle: handle, context: context, size: int32(len(group))}
+	m.pacts[index(handle)] = nil
 	for i, r := range group {
 		if int(r) != i {
 			c.group = unsafe.Pointer(unsafe.SliceData(group))
@@ -191,6 +197,13 @@ func (m *Memory) SetComm(handle, context uint64, group []proto.Rank) {
 func (m *Memory) SetPart(handle uint64, part *commons.Part) {
 	if m.Knows(handle) {
 		m.place(handle).part = part
+	}
+}
+
+// SetPact does the same for the common memory of a communicator's agreements.
+func (m *Memory) SetPact(handle uint64, part *commons.Part) {
+	if m.Knows(handle) {
+		m.pacts[index(handle)] = part
 	}
 }
 

@@ -37,7 +37,7 @@ type Agreement struct {
 	// contributors had acknowledged.
 	Missing, Acknowledged []proto.Rank
 
-	Data []byte // of AgreeData: what the contributors' data comes to
+	Data []byte // of AgreeOn and AgreeWith: what the contributors' data comes to
 
 	handle  Handle
 	combine func(into, from []byte)
@@ -47,10 +47,10 @@ type Agreement struct {
 
 // Errors of agreements.
 var (
-	ErrReplicated = errors.New("programs can't revoke, agree and shrink in a job with replicas: its replicas may learn of a loss at different places")
+	ErrReplicated = errors.New("programs can't revoke communicators in a job with replicas: replicas of one rank would learn of it at different places")
 	ErrOperations = errors.New("the members have entered different operations")
 	ErrInFlight   = errors.New("too many agreements are under way")
-	ErrGoesBack   = errors.New("programs can't revoke, agree and shrink in a job with --rollback: a death takes it back to its last snapshot")
+	ErrGoesBack   = errors.New("programs can't revoke communicators in a job with --rollback: a death takes it back to its last snapshot")
 )
 
 // Agree enters a communicator's next agreement. The request ends when it is decided. Its error is a
@@ -83,6 +83,14 @@ func (p *Process) attend(id uint64, r *request, a *Agreement) {
 	p.enterDelayed(t)
 }
 
+// AgreeWith is Agree of flags that carries data beside them, as AgreeOn does.
+func (p *Process) AgreeWith(id uint64, flags uint32, data []byte, combine func(into, from []byte), strict bool) (Handle, *Agreement) {
+	h, r := p.newRequest(composite)
+	a := &Agreement{Kind: AgreeFlags, Flags: flags, Data: slices.Clone(data), handle: h, strict: strict, combine: combine}
+	p.attend(id, r, a)
+	return h, a
+}
+
 // AgreeOn enters an agreement on what the members' data comes to, combined in the order of the
 // members by a function that leaves its result in its first argument; without data it is a
 // barrier. It ends as Agree of flags does, also if it has an error with the result of those that
@@ -97,7 +105,7 @@ func (p *Process) AgreeOn(id uint64, data []byte, combine func(into, from []byte
 	return h, a
 }
 
-// intolerant is why programs of this job can't handle failures themselves, or nil.
+// intolerant is why there is no failure in this job that a program could handle itself, or nil.
 func (p *Process) intolerant() error {
 	switch {
 	case p.replicated:

@@ -19,8 +19,8 @@ import (
 // The machines believe only deaths that are final: certain ones, and silent ones that a view has
 // excluded. So the side of a cut that isn't to go on agrees on nothing.
 //
-// Jobs with replicas have none of this: where a loss shows would have to be decided for all
-// replicas.
+// Jobs with replicas have none of this: they end when a rank is lost, and agreements are ordinary
+// collectives there (package comm).
 
 // tolerance is what the process keeps of communicators in which failures are handled.
 type tolerance struct {
@@ -60,7 +60,8 @@ type earlyRevocation struct {
 // here. Some of them have been freed here, and are never opened.
 const keepRevoked = 1024
 
-// starMembers is the largest communicator whose members all report to the root.
+// starMembers is the largest communicator whose members all report to the root, and all hear of a
+// revocation from the one that revokes it: each level of a tree would be another process to wake.
 const starMembers = 8
 
 // tolerantOf gives what is kept of a communicator, which is open here. It is made if need be.
@@ -171,7 +172,11 @@ func (t *tolerant) combined(number uint64, into, from []byte) []byte {
 // revocationMachine is the machine of a communicator's revocation.
 func (p *Process) revocationMachine(t *tolerant) *revocation.Machine {
 	if t.revocation == nil {
-		tree, err := topology.Binomial(len(t.c.members), topology.Interleaved)
+		n := len(t.c.members)
+		tree, err := topology.Binomial(n, topology.Interleaved)
+		if n <= starMembers {
+			tree, err = topology.KAry(n, max(1, n-1), topology.Interleaved)
+		}
 		if err != nil {
 			panic(err) // as above
 		}
@@ -186,6 +191,10 @@ func (p *Process) revocationMachine(t *tolerant) *revocation.Machine {
 	}
 	return t.revocation
 }
+
+// Final tells whether the death of a rank is beyond doubt, in a job without replicas: agreements do
+// without it.
+func (p *Process) Final(r proto.Rank) bool { return p.final(r) }
 
 // final tells whether the death of a rank is beyond doubt, in a job without replicas.
 func (p *Process) final(r proto.Rank) bool { return p.peers[p.cfg.Layout.Proc(r, 0)].final }

@@ -47,7 +47,7 @@ It needs linux on amd64, and the permission to trace processes.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.kinds, "kind", nil, "kinds of operations: latency, stream, barrier, bcast, allreduce, alltoall, vector, indexed, struct, resilient, posted, unexpected (default all)")
+	flags.StringSliceVar(&f.kinds, "kind", nil, "kinds of operations: latency, stream, barrier, agree, bcast, allreduce, alltoall, vector, indexed, struct, resilient, posted, unexpected (default all)")
 	flags.StringVar(&f.profile, "profile", "", "list the functions of this library: banyan, openmpi or mpich")
 	flags.BoolVar(&f.path, "path", false, "list them in the order in which they ran")
 	cli.FormatFlag(flags, &f.format)
@@ -84,7 +84,7 @@ func (f *instructionsFlags) run(cmd *cobra.Command) error {
 	}
 	for _, kind := range f.kinds {
 		if !slices.ContainsFunc(rows, func(r counted) bool { return r.Kind == kind }) {
-			return fmt.Errorf("--kind %q: there are latency, stream, barrier, bcast, allreduce, alltoall, vector, indexed, struct, resilient, posted and unexpected", kind)
+			return fmt.Errorf("--kind %q: there are latency, stream, barrier, agree, bcast, allreduce, alltoall, vector, indexed, struct, resilient, posted and unexpected", kind)
 		}
 	}
 	shop, err := openWorkshop()

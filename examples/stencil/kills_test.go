@@ -1,0 +1,60 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"banyan/examples/internal/jobtest"
+	"banyan/internal/job/launcher"
+)
+
+// soak makes TestKills run for this time instead of its usual number of jobs.
+var soak = flag.Duration("soak", 0, "kill ranks at random for so long")
+
+func TestMain(m *testing.M) { jobtest.Main(m, main) }
+
+// Real processes are killed at random, two in a job, but never a rank and its buddy. With spares
+// enough the output is that of the undisturbed job, to the byte. Without, only the number of ranks
+// in it is another.
+func TestKills(t *testing.T) {
+	const jobs = 6 // make soak tries many more
+	args := []string{"-cells", "400", "-steps", "3000", "-every", "100"}
+	undisturbed := map[int]string{}
+	begin, deaths, tried := time.Now(), 0, 0
+	for seed := 1; seed <= jobs || time.Since(begin) < *soak; seed++ {
+		random := rand.New(rand.NewPCG(uint64(seed), 0))
+		n, spares := 4+random.IntN(3), random.IntN(3)
+		if undisturbed[n] == "" {
+			undisturbed[n] = jobtest.Run(t, "", launcher.Config{Ranks: n, Replicas: 1, Args: args}).Stdout
+		}
+		first := random.IntN(n)
+		when := func() string {
+			if seed%2 == 0 {
+				return fmt.Sprintf("%dms", 5+random.IntN(200))
+			}
+			return fmt.Sprintf("send:%d", 1+random.IntN(3000))
+		}
+		faults := fmt.Sprintf("kill rank=%d at=%s; kill rank=%d at=%s", first, when(), (first+2)%n, when())
+		config := launcher.Config{Ranks: n + spares, Replicas: 1, SpareRanks: spares, FaultTolerance: launcher.FaultToleranceULFM, Args: args, Limit: time.Minute}
+		r := jobtest.Run(t, faults, config)
+		tried++
+		deaths += len(r.Deaths)
+		got, want := r.Stdout, undisturbed[n]
+		if len(r.Deaths) > spares {
+			got, _, _ = strings.Cut(got, ", with")
+			want, _, _ = strings.Cut(want, ", with")
+		}
+		if r.ExitCode != 0 || got != want {
+			t.Errorf("%s\nexit code %d, %d deaths\nstderr:\n%s\nstdout:\n%s\nundisturbed:\n%s",
+				jobtest.Command(faults, config), r.ExitCode, len(r.Deaths), r.Stderr, r.Stdout, undisturbed[n])
+		}
+	}
+	t.Logf("%d processes died in %d jobs", deaths, tried)
+	if deaths < tried/2 {
+		t.Error("most jobs end before their faults")
+	}
+}
