@@ -51,6 +51,8 @@ type Config struct {
 
 	lookup func(ctx context.Context, host string) ([]string, error) // nil: DNS
 	apart  bool                                                     // tests: no other member's kernel knows of this one's end
+	// slowDisk is called, in tests, before each write of what a member remembers.
+	slowDisk func()
 }
 
 // Observer is told what a member does, as it does it. The member's loop calls its methods and

@@ -94,7 +94,7 @@ func (m *Member) frame(s *stream, h *wire.Header, payload []byte) {
 		if err := m.membershipFrame(s, payload); err != nil {
 			m.log.Warn("message dropped", "from", m.nameOf(s.from), "err", err)
 		}
-	case m.machine != nil:
+	case m.detector != nil:
 		m.detectorFrame(s.from, h, payload)
 	}
 	m.settle()

@@ -43,6 +43,7 @@ type Member struct {
 	out        membership.Actions
 	detector   *detector.Machine
 	detections detector.Actions
+	watched    uint64                     // the number of the view that the detector has
 	cards      map[membership.Member]Card // of members, those that are being let in, and those gone last
 	links      map[membership.Member]*link
 	streams    map[membership.Member]*stream
@@ -65,12 +66,23 @@ const postLimit = 256
 // Join makes this process a member, and returns when the member has its first view. It tries
 // until ctx ends, or until the group refuses it.
 func Join(ctx context.Context, cfg Config) (*Member, error) {
-	socket, err := cfg.open()
-	if err != nil {
-		return nil, err
+	for {
+		socket, err := cfg.open()
+		if err != nil {
+			return nil, err
+		}
+		cfg.Listen = socket.Addr().String()
+		m, err := join(ctx, cfg, socket)
+		if !errors.Is(err, errPromised) || ctx.Err() != nil {
+			return m, err
+		}
+		cfg.Logger.Info("join: once more", "member", cfg.Name, "because", err)
 	}
-	return join(ctx, cfg, socket)
 }
+
+// errPromised ends a process that is let into a group while another process, which is to found
+// one, counts on it. It joins again, as a new member.
+var errPromised = fmt.Errorf("%w: it was let in while it supported another process that is to found the group", ErrExcluded)
 
 func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, error) {
 	memory, err := openMemory(cfg.Dir)
@@ -192,8 +204,8 @@ func (m *Member) clock() proto.Time { return proto.Time(time.Since(m.start)) }
 
 func (m *Member) untilDeadline() time.Duration {
 	d := proto.Never
-	if m.machine != nil {
-		d = min(m.machine.Deadline(), m.detector.Deadline(), m.readyAt, m.suspectAt, m.leaseDeadline())
+	if m.detector != nil {
+		d = min(m.machine.Deadline(), m.detector.Deadline(), m.readyAt, m.suspectAt, m.leaseDeadline(), m.diskDeadline())
 	}
 	if d == proto.Never {
 		return time.Hour
@@ -202,7 +214,7 @@ func (m *Member) untilDeadline() time.Duration {
 }
 
 func (m *Member) tick() {
-	if m.machine == nil || m.ended != nil {
+	if m.detector == nil || m.ended != nil {
 		return
 	}
 	if m.now >= m.detector.Deadline() {
@@ -216,6 +228,9 @@ func (m *Member) tick() {
 	}
 	if m.now >= m.readyAt {
 		m.getReady()
+	}
+	if m.now >= m.diskDeadline() {
+		m.written(errors.New("the disk doesn't answer"))
 	}
 	m.settle()
 	m.serveLeases()
@@ -256,7 +271,9 @@ func (m *Member) shutdown() {
 	m.background.Wait()
 	m.memory.close()
 	m.cause.Store(&m.ended)
-	m.cfg.Observer.Ended(m.ended)
+	if m.ended != errPromised {
+		m.cfg.Observer.Ended(m.ended)
+	}
 	close(m.over)
 }
 
