@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"time"
 
 	"banyan/internal/proto/membership"
@@ -24,8 +25,10 @@ type Config struct {
 	Advertise string   // how others reach it, if that isn't how it listens
 	Seeds     []string // addresses of members; none: found a group
 	Secret    []byte   // the group's; at least MinSecret bytes
-	Arity     int      // of the tree, a power of two; 2 if 0
-	Encrypt   bool     // seal what members say to each other
+	// OtherSecrets are accepted of diallers, too, while Secret is being changed.
+	OtherSecrets [][]byte
+	Arity        int  // of the tree, a power of two; 2 if 0
+	Encrypt      bool // seal what members say to each other
 	// Dir is where this process keeps what it must know after its end; "": nowhere.
 	Dir string
 	// Expect is how many processes found the group together, if it never was. 0: one without seeds
@@ -163,6 +166,8 @@ func (c *Config) complete() error {
 	switch {
 	case len(c.Secret) < MinSecret:
 		return wrong("Secret", "%d bytes: want at least %d", len(c.Secret), MinSecret)
+	case slices.ContainsFunc(c.OtherSecrets, func(s []byte) bool { return len(s) < MinSecret }):
+		return wrong("OtherSecrets", "one has too few bytes: want at least %d", MinSecret)
 	case c.Period < time.Millisecond:
 		return wrong("HeartbeatPeriod", "%v: want at least 1ms", c.Period)
 	case c.Timeout < 4*c.Period:

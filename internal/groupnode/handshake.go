@@ -191,9 +191,10 @@ func dialHandshake(conn io.ReadWriter, secret []byte, h *hello) (*answer, error)
 
 // acceptHandshake runs the acceptor's side. It asks judge for the answer once the dialler has
 // proved that it knows the secret. An error after judge was called comes with what the dialler
-// said. The keys are nil if what follows isn't sealed.
-func acceptHandshake(conn io.ReadWriter, secret []byte, judge func(*hello) (answer, error)) (h *hello, a answer, keys *seal.Keys, err error) {
+// said. The keys are nil if what follows isn't sealed. Diallers may know one of other secrets.
+func acceptHandshake(conn io.ReadWriter, secret []byte, others [][]byte, judge func(*hello) (answer, error)) (h *hello, a answer, keys *seal.Keys, err error) {
 	keys, err = protocol.AcceptSealed(conn, secret, handshake.Judge{
+		Others: others,
 		Sealed: func(b []byte) bool {
 			h, err := decodeHello(b)
 			return err == nil && h.sealed()

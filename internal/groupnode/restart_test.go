@@ -171,7 +171,7 @@ func TestLetInTooLate(t *testing.T) {
 				return
 			}
 			conn.SetDeadline(time.Now().Add(5 * time.Second))
-			acceptHandshake(conn, testSecret, func(h *hello) (answer, error) {
+			acceptHandshake(conn, testSecret, nil, func(h *hello) (answer, error) {
 				if first == (Nonce{}) {
 					first = h.card.Nonce
 				}
