@@ -52,6 +52,10 @@ type Member struct {
 	candidacy  candidacy
 	leases     leases
 	memory     memory
+	traffic    Traffic
+	pulses     map[membership.Member]*pulse // of those that send heartbeats here
+	heartbeats uint64                       // of all
+	late       uint64
 	rivals     map[Nonce]bool // other foundings of the group that were told of
 	review     bool           // review the endings: there is a new view
 	readyAt    proto.Time     // when to get ready for the next change, or proto.Never
@@ -99,7 +103,7 @@ func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, er
 		start:  time.Now(),
 		events: make(chan func(), postLimit), admitted: make(chan struct{}), over: make(chan struct{}),
 		cards: map[membership.Member]Card{}, links: map[membership.Member]*link{}, streams: map[membership.Member]*stream{},
-		leases: leases{out: map[*Lease]bool{}}, rivals: map[Nonce]bool{}, endings: map[membership.Member]*ending{}, reserved: map[string]*reservation{}, readyAt: proto.Never, suspectAt: proto.Never,
+		leases: leases{out: map[*Lease]bool{}}, rivals: map[Nonce]bool{}, pulses: map[membership.Member]*pulse{}, endings: map[membership.Member]*ending{}, reserved: map[string]*reservation{}, readyAt: proto.Never, suspectAt: proto.Never,
 	}
 	if m.card.Address == "" {
 		m.card.Address = socket.Addr().String()

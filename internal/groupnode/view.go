@@ -135,6 +135,7 @@ func (m *Member) installed(v *membership.View, stable bool) {
 		close(m.admitted)
 	}
 	m.forget(v)
+	m.forgetPulses(v)
 	m.watch(v)
 	m.review = true
 	m.readyAt = m.now + proto.Time(readyAfter)
