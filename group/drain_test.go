@@ -8,8 +8,9 @@ import (
 	"banyan/group"
 )
 
-// A member drains: it asks to leave in the middle of a step that it does under a lease. The others
-// keep it in the view, so nobody takes its work over, until the step is done; then it has left.
+// A member drains: it asks to leave in the middle of a step that it does under a lease. The
+// others keep it in the view, so nobody takes its work over, until the step is done; then it has
+// left.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	anna := join(t, config("anna"))

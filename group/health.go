@@ -7,8 +7,8 @@ import (
 	"banyan/internal/groupnode"
 )
 
-// Health is what a member knows of how well it and the others do, at one moment. It is this member's
-// own opinion: others may have another one. Views say what all have agreed on.
+// Health is what a member knows of how well it and the others do, at one moment. It is this
+// member's own opinion: others may have another one. Views say what all have agreed on.
 type Health struct {
 	// View is the view in force here.
 	View View
@@ -33,8 +33,8 @@ type MemberHealth struct {
 	Identity
 	// Connected says that this member has a connection to it.
 	Connected bool
-	// RoundTrip is how long a packet takes to it and back, as TCP measures it on that connection. It
-	// is 0 if nobody has measured it, as on systems other than Linux.
+	// RoundTrip is how long a packet takes to it and back, as TCP measures it on that connection.
+	// It is 0 if nobody has measured it, as on systems other than Linux.
 	RoundTrip time.Duration
 	// Queued is how many bytes wait to be sent to it.
 	Queued int
@@ -84,8 +84,8 @@ func (s *Suspicion) UnmarshalText(text []byte) error {
 	return fmt.Errorf("suspicion %.20q: want one of %q", text, suspicions)
 }
 
-// Health returns what this member knows now. After the member's end it is the last view, and ok is
-// false. It sends nothing, and waits for the member's own goroutine only.
+// Health returns what this member knows now. After the member's end it is the last view, and ok
+// is false. It sends nothing, and waits for the member's own goroutine only.
 func (m *Member) Health() (h Health, ok bool) {
 	for {
 		n, ok := m.node.Health()
@@ -115,8 +115,8 @@ func healthOf(v View, n *groupnode.Health) Health {
 	return h
 }
 
-// Metrics takes figures, such as those of a monitoring system: an adapter of a few lines. Names have
-// the form of Prometheus. label is the name of another member, or "".
+// Metrics takes figures, such as those of a monitoring system: an adapter of a few lines. Names
+// have the form of Prometheus. label is the name of another member, or "".
 type Metrics interface {
 	// Counter sets a number that only rises while the member lives.
 	Counter(name, label string, value float64)

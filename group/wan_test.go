@@ -9,8 +9,8 @@ import (
 	"banyan/internal/testing/hosts"
 )
 
-// Three sites are 300 ms from each other and back, and then one of them is cut off for three seconds.
-// With the times of WAN nobody is taken for dead.
+// Three sites are 300 ms from each other and back, and then one of them is cut off for three
+// seconds. With the times of WAN nobody is taken for dead.
 func TestWAN(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")

@@ -1,7 +1,7 @@
 // Leader elects one of several processes, which writes the time to a file once in a while. The
-// leader is the first member of the group's view. It acts only under a lease on that view: as long
-// as the lease holds, no process has a later view, so nobody else leads. The file compares nothing:
-// it stands for a valve, or a service that knows no tokens.
+// leader is the first member of the group's view. It acts only under a lease on that view: as
+// long as the lease holds, no process has a later view, so nobody else leads. The file compares
+// nothing: it stands for a valve, or a service that knows no tokens.
 //
 // In three terminals, with N from 1 to 3 and the same secret:
 //
@@ -9,8 +9,9 @@
 //	S=127.0.0.1:7001,127.0.0.1:7002,127.0.0.1:7003
 //	leader -name nN -listen 127.0.0.1:700N -seeds $S -expect 3 -dir /tmp/nN /tmp/times
 //
-// Kill the leader, or stop it with Ctrl-Z: after a moment another one writes. One that is stopped and
-// goes on looks at its lease first, and doesn't write. statefulset.yaml runs the same on Kubernetes.
+// Kill the leader, or stop it with Ctrl-Z: after a moment another one writes. One that is stopped
+// and goes on looks at its lease first, and doesn't write. statefulset.yaml runs the same on
+// Kubernetes.
 package main
 
 import (
@@ -95,8 +96,8 @@ func run(ctx context.Context, cfg group.Config, page string, act func(*group.Lea
 	return m.Leave(leaving)
 }
 
-// lead acts until another process leads, or ctx or the member ends. Each act has a lease of its own,
-// which is released after it: meanwhile nobody joins and nobody is excluded.
+// lead acts until another process leads, or ctx or the member ends. Each act has a lease of its
+// own, which is released after it: meanwhile nobody joins and nobody is excluded.
 func lead(ctx context.Context, m *group.Member, act func(*group.Lease) error) error {
 	for {
 		l, err := m.Lease(ctx)

@@ -22,8 +22,8 @@ import (
 
 // Handler serves what a member knows of its group: a page for people at /, the same as JSON at
 // /json, and figures in the text format of Prometheus at /metrics. After the member's end, all
-// three answer with status 503, and the page with the reason. The handler asks for no password, and
-// shows names and addresses: serve it where only the right people can reach it.
+// three answer with status 503, and the page with the reason. The handler asks for no password,
+// and shows names and addresses: serve it where only the right people can reach it.
 func Handler(m *group.Member) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {

@@ -9,11 +9,11 @@ import (
 	"unsafe"
 )
 
-// measuredRoundTrip is the smoothed round trip that the kernel measures on a TCP socket: of data and
-// their acknowledgement. No message is sent for it.
+// measuredRoundTrip is the smoothed round trip that the kernel measures on a TCP socket: of data
+// and their acknowledgement. No message is sent for it.
 func measuredRoundTrip(fd uintptr) time.Duration {
-	// struct tcp_info, uapi/linux/tcp.h: eight bytes, and then fields of 32 bits, of which tcpi_rtt,
-	// in microseconds, is the 16th.
+	// struct tcp_info, uapi/linux/tcp.h: eight bytes, and then fields of 32 bits, of which
+	// tcpi_rtt, in microseconds, is the 16th.
 	const at = 8 + 15*4
 	var info [at + 4]byte
 	size := uint32(len(info))

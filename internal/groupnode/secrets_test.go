@@ -9,7 +9,8 @@ import (
 )
 
 // The secret of a group is changed while the group goes on: each member is restarted three times.
-// At each moment all members hear each other. Who knows the old secret only isn't let in afterwards.
+// At each moment all members hear each other. A process that knows only the old secret isn't let
+// in afterwards.
 func TestChangedSecret(t *testing.T) {
 	t.Parallel()
 	before, after := []byte("the secret before"), []byte("the secret afterwards")
