@@ -18,7 +18,7 @@ type Health struct {
 	// have.
 	Changing bool
 	// DiskBusy is how long a write to Config.Dir has been under way, 0 if none is. The next view
-	// waits for it. A member whose disk takes five time-outs ends.
+	// waits for it. A member whose disk takes five time-outs, and 10 s, ends.
 	DiskBusy time.Duration
 	// Heartbeats counts those that came, Late those that came more than two periods after the one
 	// before. Late ones are the first sign of a machine or a network that has too much to do.

@@ -55,7 +55,8 @@ type Config struct {
 	lookup func(ctx context.Context, host string) ([]string, error) // nil: DNS
 	apart  bool                                                     // tests: no other member's kernel knows of this one's end
 	// slowDisk is called, in tests, before each write of what a member remembers.
-	slowDisk func()
+	slowDisk  func()
+	diskStall time.Duration // how long a disk may take at least; 0: leastDiskStall
 }
 
 // Observer is told what a member does, as it does it. The member's loop calls its methods and
@@ -90,6 +91,9 @@ func (noObserver) Ended(error)                                                  
 
 // DefaultPeriod is the time between heartbeats where none is given.
 const DefaultPeriod = 100 * time.Millisecond
+
+// leastDiskStall is how long a disk may take for a write, however short the time-out is.
+const leastDiskStall = 10 * time.Second
 
 // wrong is an error in a field of Config.
 func wrong(field, format string, args ...any) error {
@@ -127,6 +131,9 @@ func (c *Config) complete() error {
 	}
 	if c.Patience == 0 {
 		c.Patience = 2 * c.Timeout
+	}
+	if c.diskStall == 0 {
+		c.diskStall = leastDiskStall
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

@@ -125,8 +125,11 @@ func (m *Member) remembered() bool {
 	return false
 }
 
-// diskLimit is how long a write may take. The group's next view waits for it.
-func (c *Config) diskLimit() proto.Time { return 5 * proto.Time(c.Timeout) }
+// diskLimit is how long a write may take. The group's next view waits for it. A busy machine's disk
+// takes seconds at times.
+func (c *Config) diskLimit() proto.Time {
+	return 5 * proto.Time(max(c.Timeout, c.diskStall/5))
+}
 
 // diskDeadline is when this member gives the disk up.
 func (m *Member) diskDeadline() proto.Time {

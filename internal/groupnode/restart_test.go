@@ -96,7 +96,7 @@ func TestDiskHangs(t *testing.T) {
 	da, dc := newViewLog(), newViewLog()
 	a := testJoin(t, quickConfig("a", da))
 	stuck := quickConfig("b", newViewLog(), a.Card().Address)
-	stuck.Dir = filepath.Join(t.TempDir(), "b")
+	stuck.Dir, stuck.diskStall = filepath.Join(t.TempDir(), "b"), time.Second
 	var hangs atomic.Bool
 	release := make(chan struct{})
 	stuck.slowDisk = func() {
