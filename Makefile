@@ -17,7 +17,7 @@ concurrent := ./mpi/... ./internal/runtime/engine ./internal/runtime/handshake .
 # of compilation and a third of linking; and compilers collect garbage seldom, for some hundred
 # megabytes more memory. docs/results/test-time.md has the figures.
 checking = $(shell go env GOFLAGS) -buildmode=pie '-toolexec=env GOGC=400' -gcflags=all=-dwarf=false -ldflags=-w $(fixed)
-quick test lint race check test-cluster: export GOFLAGS = $(checking)
+quick test lint race check test-cluster test-browser: export GOFLAGS = $(checking)
 
 # Programs that tests start hundreds of times. The system's linker gives them fixed addresses: to
 # relocate banyan takes a third of its start. Go's own linker can't do so with what is compiled
@@ -31,6 +31,7 @@ PREFIX ?= $(prefix)
 fuzztime ?= 10s
 soaktime ?= 10m
 clusterflags ?=
+browserflags ?= -pictures $(CURDIR)/docs/guide/status
 distflags ?=
 arches ?= amd64 arm64
 swarms ?= 100000
@@ -98,9 +99,10 @@ test-cluster: build ## as root: jobs on several hosts, made of namespaces, with 
 	bin/mpicc -O2 -o bin/heat examples/heat/heat.c -lm
 	go test -vet=off -count=1 -timeout 60m ./internal/testing/cluster -cluster $(clusterflags)
 
-test-browser: build ## the page of --status in a headless Chromium, and the guide's pictures of it: half a minute (installs Debian's chromium-headless-shell if there is no browser)
+test-browser: tools ## the page of --status in a headless Chromium, and the guide's pictures of it: half a minute (installs Debian's chromium-headless-shell if there is no browser; browserflags= leaves the pictures as they are)
 	command -v chromium-headless-shell chromium >/dev/null || apt-get install -y --no-install-recommends chromium-headless-shell fonts-dejavu-core
-	go test -vet=off -count=1 -v ./internal/testing/browser -browser -pictures $(CURDIR)/docs/guide/status
+	go build -o bin/ ./cmd/banyan ./examples/cg
+	go test -vet=off -count=1 -v ./internal/testing/browser -browser $(browserflags)
 
 manifests: tools ## the files of deploy/kubernetes against the types of the API; a module of its own
 	cd deploy/kubernetes/check && go vet . && go test -vet=off .

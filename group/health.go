@@ -115,43 +115,26 @@ func healthOf(v View, n *groupnode.Health) Health {
 	return h
 }
 
-// Metrics takes figures, such as those of a monitoring system: an adapter of a few lines. Names
-// have the form of Prometheus. label is the name of another member, or "".
-type Metrics interface {
-	// Counter sets a number that only rises while the member lives.
-	Counter(name, label string, value float64)
-	// Gauge sets a number that rises and falls.
-	Gauge(name, label string, value float64)
-}
-
-// Report gives all figures to m. A program calls it when its monitoring asks, or now and then.
-func (h *Health) Report(m Metrics) {
-	m.Gauge("group_view_number", "", float64(h.View.Number))
-	m.Gauge("group_members", "", float64(len(h.View.Members)))
-	m.Gauge("group_view_changing", "", one(h.Changing))
-	m.Gauge("group_disk_busy_seconds", "", h.DiskBusy.Seconds())
-	m.Counter("group_heartbeats_total", "", float64(h.Heartbeats))
-	m.Counter("group_late_heartbeats_total", "", float64(h.Late))
-	m.Counter("group_frames_sent_total", "", float64(h.FramesSent))
-	m.Counter("group_frames_received_total", "", float64(h.FramesReceived))
-	m.Counter("group_bytes_sent_total", "", float64(h.BytesSent))
-	m.Counter("group_bytes_received_total", "", float64(h.BytesReceived))
+// metrics are the figures for operators: see [Member.Metrics].
+func (h *Health) metrics() []Metric {
+	suspected := 0
 	for i := range h.Others {
-		x := &h.Others[i]
-		m.Gauge("group_member_suspected", x.Name, one(x.Suspicion != NotSuspected))
-		m.Gauge("group_member_queued_bytes", x.Name, float64(x.Queued))
-		if x.RoundTrip > 0 {
-			m.Gauge("group_member_round_trip_seconds", x.Name, x.RoundTrip.Seconds())
-		}
-		if x.Heartbeats > 0 {
-			m.Gauge("group_member_heartbeat_age_seconds", x.Name, x.SinceHeartbeat.Seconds())
+		if h.Others[i].Suspicion != NotSuspected {
+			suspected++
 		}
 	}
-}
-
-func one(yes bool) float64 {
-	if yes {
-		return 1
+	gauge := func(name, help string, value float64) Metric {
+		return Metric{Name: "banyan_group_" + name, Help: help, Value: value}
 	}
-	return 0
+	count := func(name, help string, value uint64) Metric {
+		return Metric{Name: "banyan_group_" + name, Help: help, Counter: true, Value: float64(value)}
+	}
+	return []Metric{
+		gauge("suspected", "Members of the view that this member suspects.", float64(suspected)),
+		gauge("disk_busy_seconds", "How long a write to Config.Dir has been under way.", h.DiskBusy.Seconds()),
+		count("heartbeats_total", "Heartbeats that came.", h.Heartbeats),
+		count("late_heartbeats_total", "Heartbeats that came more than two periods after the one before.", h.Late),
+		count("sent_bytes_total", "Bytes that this member has sent to others.", h.BytesSent),
+		count("received_bytes_total", "Bytes that it has got from others.", h.BytesReceived),
+	}
 }

@@ -6,15 +6,10 @@
 package status
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"io"
 	"net/http"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"banyan/group"
@@ -39,9 +34,7 @@ func Handler(m *group.Member) http.Handler {
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		s := see(w, m, "text/plain; version=0.0.4; charset=utf-8")
 		if s.End == "" {
-			var list figures
-			s.Health.Report(&list)
-			list.write(w)
+			group.WriteMetrics(w, m)
 		}
 	})
 	return mux
@@ -65,41 +58,6 @@ func see(w http.ResponseWriter, m *group.Member, kind string) *state {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 	return s
-}
-
-// figures are what a member reports.
-type figures []figure
-
-type figure struct {
-	name, kind, label string
-	value             float64
-}
-
-func (f *figures) Counter(name, label string, value float64) {
-	*f = append(*f, figure{name, "counter", label, value})
-}
-
-func (f *figures) Gauge(name, label string, value float64) {
-	*f = append(*f, figure{name, "gauge", label, value})
-}
-
-var escaped = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
-
-// write writes them in the text format of Prometheus, in which those of one name stand together.
-func (f *figures) write(w io.Writer) {
-	slices.SortStableFunc(*f, func(a, b figure) int { return cmp.Compare(a.name, b.name) })
-	last := ""
-	for _, x := range *f {
-		if x.name != last {
-			fmt.Fprintf(w, "# TYPE %s %s\n", x.name, x.kind)
-			last = x.name
-		}
-		label := ""
-		if x.label != "" {
-			label = `{member="` + escaped.Replace(x.label) + `"}`
-		}
-		fmt.Fprintf(w, "%s%s %s\n", x.name, label, strconv.FormatFloat(x.value, 'g', -1, 64))
-	}
 }
 
 var page = template.Must(template.New("group").Funcs(template.FuncMap{

@@ -52,7 +52,7 @@ func TestHandler(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	metrics := get("/metrics", 200)
-	for _, want := range []string{"# TYPE group_members gauge\ngroup_members 2\n", `group_member_suspected{member="<b> \"1\""} 0` + "\n", "# TYPE group_bytes_sent_total counter\n"} {
+	for _, want := range []string{"# TYPE banyan_group_members gauge\n", `banyan_group_suspected{group="shards",member="<anna> \"1\""} 0` + "\n"} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("no %q in %s", want, metrics)
 		}

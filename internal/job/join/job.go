@@ -42,6 +42,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"banyan/internal/counters"
 	"banyan/internal/job/check"
 	"banyan/internal/job/control"
 	"banyan/internal/job/env"
@@ -220,6 +221,11 @@ func (j *Job) config() (engine.Config, error) {
 	}
 	if cfg.Counters, err = countersPage(); err != nil {
 		return cfg, err
+	}
+	if cfg.Counters != nil {
+		cfg.RecordSpan = func(s counters.Span) (engine.SpanRecorder, error) {
+			return newSpanRecorder(j.self, j.layout.Procs(), &s)
+		}
 	}
 	if cfg.BeforeSend, err = strikes(); err != nil {
 		return cfg, err

@@ -153,6 +153,8 @@ type Config struct {
 	Watch Watcher
 	// Counted has the processes count for Watch: messages, bytes, safe points, what they wait for.
 	Counted bool
+	// TraceDir is where traces go that those who watch ask for; empty: the working directory.
+	TraceDir string
 	// Racks are what fails together with each agent's host, beside what the agent says; empty:
 	// unknown.
 	Racks []string

@@ -75,6 +75,8 @@ type Config struct {
 	SpareRanks int
 	// Counters, if set, is where the engine writes what this process has counted (counting.go).
 	Counters *counters.Page
+	// RecordSpan, if set, makes what records a span of time of which Counters asks (span.go).
+	RecordSpan func(s counters.Span) (SpanRecorder, error)
 	// Lane, if set, is memory by which the C of this process uses the rings (lane.go).
 	Lane *lane.Memory
 }
@@ -110,7 +112,10 @@ type Engine struct {
 	views   views
 	safe    safe
 	counted counting
-	back    *back // nil: no snapshots are taken
+	span    span
+	// recorder is what records now: that of the Config, or a span's; nil: nothing does.
+	recorder process.Recorder
+	back     *back // nil: no snapshots are taken
 }
 
 // New starts an engine and its progress thread. The engine takes the transport over.
@@ -122,6 +127,7 @@ func New(cfg Config, tr transport.Transport) *Engine {
 		events: make(chan Event, 3*cfg.Process.Layout.Procs()+8),
 		stop:   make(chan struct{}),
 	}
+	e.recorder = cfg.Process.Recorder
 	e.openLane()
 	e.beginCounting()
 	e.waiting.awake.L = &e.mu

@@ -212,6 +212,9 @@ type Process struct {
 	// BytesRead counts the bytes of large messages that were read from their senders' memory.
 	BytesRead uint64
 
+	// Heartbeats counts those that the detector sends and hears.
+	Heartbeats Heartbeats
+
 	// Changes counts what a wait may wait for: requests that have ended, messages kept for a
 	// receive or a probe, ranks lost.
 	Changes uint64
