@@ -73,6 +73,10 @@ type Options struct {
 	// Where says where a program that isn't in Go makes the present call, for an error in the
 	// middle of it; nil: the program is in Go.
 	Where func() string
+	// Thread says which thread of such a program makes the present call; see engine.Config.Thread.
+	Thread func() (id process.ThreadID, known bool)
+	// TypeName names the types of data that the program sends; see process.Config.
+	TypeName func(t uint32) string
 }
 
 // Job is this process's part of a job.
@@ -209,11 +213,12 @@ func (j *Job) start() error {
 func (j *Job) config() (engine.Config, error) {
 	cfg := engine.Config{
 		Process: process.Config{
-			Self: j.self, Layout: j.layout, Mirror: j.mirror, Leader: j.leader, AckEach: j.ackEach,
+			Self: j.self, Layout: j.layout, Mirror: j.mirror, Leader: j.order.Leader, Auto: j.order.Auto, AckEach: j.ackEach,
 			Period: proto.Time(j.period), Timeout: proto.Time(j.timeout), Witness: j.supervisor.reaps(), Leased: proto.Time(j.leased),
-			Memory: buffersMemory(), Scheme: j.scheme,
+			Memory: buffersMemory(), Scheme: j.scheme, TypeName: j.options.TypeName,
 		},
 		HealFailed: j.replacementFailed, Unfollowed: j.unfollowed, Where: check.Here,
+		FirstDecision: func(call, where string) { go j.supervisor.led(call, where) }, // the engine mustn't wait
 	}
 	var err error
 	if cfg.SpareRanks, err = env.ReadSpareRanks(j.layout.Ranks()); err != nil {
@@ -234,6 +239,7 @@ func (j *Job) config() (engine.Config, error) {
 	if j.options.Where != nil {
 		cfg.Where = j.options.Where
 	}
+	cfg.Thread = j.options.Thread
 	if j.output != nil {
 		cfg.Committed = j.output.connect
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"banyan/internal/fault"
@@ -19,7 +20,7 @@ type settings struct {
 	media           mesh.Media    // that the job's user allows
 	sealing         seal.Policy   // which connections are encrypted
 	mirror          bool          // each replica sends to all replicas of a rank
-	leader          bool          // one replica of each rank decides what timing decides
+	order           env.Ordering  // who decides what timing decides
 	verify          bool          // replicas compare what they send
 	ackEach         bool          // each message is acknowledged on its own
 	// within which time a lost host is known as such, where agents with leases decide; or 0
@@ -49,22 +50,11 @@ func readSettings() (s settings, err error) {
 	if s.mirror, err = readMirror(); err != nil {
 		return s, err
 	}
-	if s.leader, err = readOrder(); err != nil {
-		return s, err
+	if s.order, err = env.ParseOrder(os.Getenv(env.Order)); err != nil {
+		return s, fmt.Errorf("%s: %w", env.Order, err)
 	}
 	s.ackEach, err = readAcknowledge()
 	return s, err
-}
-
-func readOrder() (leader bool, err error) {
-	switch s := os.Getenv(env.Order); s {
-	case "", env.OrderFree:
-		return false, nil
-	case env.OrderLeader:
-		return true, nil
-	default:
-		return false, fmt.Errorf("%s=%q is no order; there are %s and %s", env.Order, s, env.OrderFree, env.OrderLeader)
-	}
 }
 
 func readMedia() (mesh.Media, error) {
@@ -122,8 +112,14 @@ func strikes() (func(n uint64, data []byte) []byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", env.Fault, err)
 	}
-	if len(events) == 0 {
-		return nil, nil
+	return striking(events, func(a fault.Action) { a.Strike() }), nil
+}
+
+// striking carries out the events that count sends, or is nil if there are none. strike is for
+// those that don't change the data.
+func striking(events []fault.Event, strike func(fault.Action)) func(n uint64, data []byte) []byte {
+	if !slices.ContainsFunc(events, func(e fault.Event) bool { return e.At.Kind == fault.AtSend }) {
+		return nil
 	}
 	flips := 0 // that wait for a message with data
 	return func(n uint64, data []byte) []byte {
@@ -133,7 +129,7 @@ func strikes() (func(n uint64, data []byte) []byte, error) {
 			case e.Action == fault.Flip:
 				flips++
 			default:
-				e.Action.Strike()
+				strike(e.Action)
 			}
 		}
 		if flips > 0 && len(data) > 0 {
@@ -141,7 +137,7 @@ func strikes() (func(n uint64, data []byte) []byte, error) {
 			return fault.Flipped(data)
 		}
 		return data
-	}, nil
+	}
 }
 
 // logger is where this process tells what concerns its user: the program's own log or, if

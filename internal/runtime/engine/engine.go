@@ -65,13 +65,20 @@ type Config struct {
 	// Where says where the program makes the present call, on its thread; "" if that is
 	// unknown. It is called for errors that can't tell otherwise what they are about.
 	Where func() string
-	// Unfollowed is called in a replica that can't do as its leader does (process.OrderError), and
-	// for a program that can't be led. It has to end the process. It may call the engine.
+	// FirstDecision is told of the first call of the program that timing can decide, in words,
+	// before its outcome, and where it is ("" if that is unknown). It is called with the
+	// engine's lock held, if Process.Auto is set, and isn't called in replacements.
+	FirstDecision func(call, where string)
+	// Thread says which thread of the program makes the present call, on that thread; known is
+	// false if it has no name that is the same in all replicas. nil: threads have no names.
+	Thread func() (id process.ThreadID, known bool)
+	// Unfollowed is called in a replica that can't do as its leader does (process.OrderError),
+	// and for a program that can't be led. It has to end the process. It may call the engine.
 	Unfollowed func(err error)
 	// Rollback, if set, has snapshots taken of a job without replicas (rollback.go).
 	Rollback *Rollback
-	// SpareRanks is how many of the last ranks wait to take the place of dead ones. It is the same
-	// at all processes.
+	// SpareRanks is how many of the last ranks wait to take the place of dead ones. It is the
+	// same at all processes.
 	SpareRanks int
 	// Counters, if set, is where the engine writes what this process has counted (counting.go).
 	Counters *counters.Page
@@ -101,6 +108,8 @@ type Engine struct {
 	threads bool // several of the program use the lane
 
 	led       bool        // a replica of this rank decides what timing decides (led.go)
+	orders    bool        // also what its threads do (ledthreads.go)
+	vain      int         // looks in a row that found nothing, then
 	disturbed atomic.Bool // a rank is lost, or a communicator was revoked here
 
 	waiting waiting
@@ -116,6 +125,8 @@ type Engine struct {
 	// recorder is what records now: that of the Config, or a span's; nil: nothing does.
 	recorder process.Recorder
 	back     *back // nil: no snapshots are taken
+
+	reporting reporting
 }
 
 // New starts an engine and its progress thread. The engine takes the transport over.
@@ -138,6 +149,7 @@ func New(cfg Config, tr transport.Transport) *Engine {
 	}
 	e.views.more = make(chan struct{})
 	e.beginRollback()
+	e.orderOf(&e.cfg.Process)
 	e.p = process.New(e.cfg.Process, 0, tr, host{e})
 	e.done, e.led = e.p.Done, e.p.Led()
 	if v := e.p.View(); v != nil {
@@ -222,11 +234,19 @@ func (e *Engine) tell(step func(p *process.Process)) {
 	}
 	e.p.At(e.now())
 	step(e.p)
+	e.wake()
+}
+
+// wake wakes the threads that sleep. The lock is held.
+func (e *Engine) wake() {
 	if e.waiting.sleeping {
 		e.tr.Wake()
 	}
 	e.rouse()
 }
+
+// nothing is what tell does for those that only want to wake others.
+func nothing(*process.Process) {}
 
 // Finish sends what this process owes to others, waits until every live process has come as far,
 // and ends the engine. It returns process.ErrFenced if the others have gone on without this
@@ -270,11 +290,21 @@ func (e *Engine) Close() error {
 		e.mu.Unlock()
 		return nil
 	}
+	e.shut()
+	return e.endClosed()
+}
+
+// shut ends all operations. The lock is held.
+func (e *Engine) shut() {
 	e.closed = true
 	e.closeLane(lane.Ended)
 	e.p.Close()
 	close(e.stop)
 	e.rouse()
+}
+
+// endClosed ends an engine that is shut. It gives the lock up.
+func (e *Engine) endClosed() error {
 	for e.waiting.sleeping { // the transport may be closed only when nobody waits in it
 		e.tr.Wake()
 		e.slumber()
