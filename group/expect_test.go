@@ -14,7 +14,7 @@ import (
 func TestExpect(t *testing.T) {
 	t.Parallel()
 	o := &outage{t: t, members: make([]testMember, 5)}
-	seeds := freeAddresses(t, 5)
+	seeds := ownAddresses(5)
 	dir := t.TempDir()
 	for i := range seeds {
 		cfg := processConfig(fmt.Sprint("p", i), seeds...)

@@ -34,6 +34,9 @@ type Config struct {
 	// Secret is known to the group's members only. It has at least 16 bytes, and has to be
 	// random: an attacker that a member is led to dial can test guesses of it.
 	Secret []byte
+	// OtherSecrets are further secrets that this member accepts of those that connect to it. With
+	// them Secret is changed in a group that goes on: docs/guide/group.md has the steps.
+	OtherSecrets [][]byte
 	// Encrypt seals what members say to each other: nobody on the way can read or change it. Names
 	// and addresses stay visible when a connection begins. It must be the same for all members.
 	// Without it, an attacker on the way between two members can read and change what they say.
@@ -117,7 +120,7 @@ func join(ctx context.Context, cfg Config, again bool) (*Member, error) {
 	views := newViewQueue()
 	s := &sink{views: views, recent: newRecent(), group: cfg.Group, tally: tally{group: cfg.Group}}
 	node, err := groupnode.Join(ctx, groupnode.Config{
-		Group: cfg.Group, Dir: cfg.Dir, Expect: cfg.Expect, Recover: again, Epochs: cfg.Epochs, Name: cfg.Name, Listen: cfg.Listen, Advertise: cfg.Advertise, Seeds: cfg.Seeds, Secret: cfg.Secret,
+		Group: cfg.Group, Dir: cfg.Dir, Expect: cfg.Expect, Recover: again, Epochs: cfg.Epochs, Name: cfg.Name, Listen: cfg.Listen, Advertise: cfg.Advertise, Seeds: cfg.Seeds, Secret: cfg.Secret, OtherSecrets: cfg.OtherSecrets,
 		Encrypt: cfg.Encrypt, Arity: cfg.Arity, Period: cfg.HeartbeatPeriod, Timeout: cfg.HeartbeatTimeout,
 		Gather: gather(cfg.HeartbeatPeriod), Logger: cfg.Logger, Observer: s,
 	})

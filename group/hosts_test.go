@@ -100,15 +100,23 @@ func TestHosts(t *testing.T) {
 // awaitSize waits until all given members have a view of n members.
 func awaitSize(t *testing.T, members []testMember, n int) {
 	t.Helper()
-	for _, l := range members {
+	for i, l := range members {
 		var last group.View
-		if !eventually(settleLimit, func() bool {
-			if h, _, _ := l.snapshot(); len(h.views) > 0 {
+		var over bool
+		var cause error
+		eventually(settleLimit, func() bool {
+			var h history
+			if h, over, cause = l.snapshot(); len(h.views) > 0 {
 				last = h.views[len(h.views)-1]
 			}
-			return len(last.Members) == n
-		}) {
-			t.Fatalf("its last view is %+v, not of %d", last, n)
+			return len(last.Members) == n || over
+		})
+		switch {
+		case len(last.Members) == n:
+		case over:
+			t.Fatalf("member %d of %d has ended: %v; its last view is %+v, not of %d", i, len(members), cause, last, n)
+		default:
+			t.Fatalf("member %d of %d: its last view is %+v, not of %d", i, len(members), last, n)
 		}
 	}
 }

@@ -31,11 +31,15 @@ var _ Metered = (*Member)(nil)
 
 // Metrics are what operators watch of a group, by this member's account: the view in force, how old
 // it is, how many members have joined, left and died in the views that this member has had, whether
-// it has ended. All have the labels group and member, none one of another member: their number
-// doesn't grow with the group.
+// it has ended; and, as long as it hasn't, late heartbeats, suspects, traffic, a slow disk. All
+// have the labels group and member, none one of another member: their number doesn't grow with the
+// group.
 func (m *Member) Metrics() []Metric {
 	card := m.node.Card()
 	all := m.tally.metrics(time.Now())
+	if h, ok := m.Health(); ok {
+		all = append(all, h.metrics()...)
+	}
 	labels := []Label{{"group", m.tally.group}, {"member", card.Name}}
 	for i := range all {
 		all[i].Labels = append(slices.Clip(labels), all[i].Labels...)

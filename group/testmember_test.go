@@ -2,11 +2,13 @@ package group_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"runtime"
@@ -96,6 +98,7 @@ func memberProcess(encoded string) int {
 		}
 		cancel()
 	}()
+	cfg.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	m, err := group.Join(ctx, cfg)
 	if err != nil {
 		out.Encode(report{End: err.Error()})
@@ -190,7 +193,8 @@ func startWith(t *testing.T, cfg group.Config, start func(*exec.Cmd) error) test
 	}
 	p := &process{cmd: exec.Command(os.Args[0])}
 	p.cmd.Env = append(os.Environ(), memberEnv+"="+string(encoded))
-	p.cmd.Stderr = os.Stderr
+	log := new(bytes.Buffer)
+	p.cmd.Stderr = log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	out, err := p.cmd.StdoutPipe()
 	if err == nil {
@@ -211,6 +215,9 @@ func startWith(t *testing.T, cfg group.Config, start func(*exec.Cmd) error) test
 		p.kill()
 		p.in.Close()
 		<-done
+		if _, _, err := p.snapshot(); t.Failed() || err != nil {
+			t.Logf("the log of %s:\n%s", cfg.Name, log)
+		}
 	})
 	return p
 }

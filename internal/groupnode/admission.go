@@ -62,7 +62,7 @@ func (m *Member) mayNotAdmit(h *hello) *answer {
 	case h.card.Nonce == m.card.Nonce:
 		return &answer{verdict: itself}
 	case h.group != m.cfg.Group:
-		return &answer{verdict: refused, text: fmt.Sprintf("this is group %q, not %q", m.cfg.Group, h.group)}
+		return &answer{verdict: otherGroup, text: fmt.Sprintf("this is group %q, not %q", m.cfg.Group, h.group)}
 	case m.machine == nil:
 		m.heardCandidate(h.state, h.card.Address)
 		return &answer{verdict: looksToo, state: m.state(), peers: m.peers()}

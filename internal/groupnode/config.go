@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"time"
 
 	"banyan/internal/proto/membership"
@@ -24,8 +25,10 @@ type Config struct {
 	Advertise string   // how others reach it, if that isn't how it listens
 	Seeds     []string // addresses of members; none: found a group
 	Secret    []byte   // the group's; at least MinSecret bytes
-	Arity     int      // of the tree, a power of two; 2 if 0
-	Encrypt   bool     // seal what members say to each other
+	// OtherSecrets are accepted of diallers, too, while Secret is being changed.
+	OtherSecrets [][]byte
+	Arity        int  // of the tree, a power of two; 2 if 0
+	Encrypt      bool // seal what members say to each other
 	// Dir is where this process keeps what it must know after its end; "": nowhere.
 	Dir string
 	// Expect is how many processes found the group together, if it never was. 0: one without seeds
@@ -51,6 +54,9 @@ type Config struct {
 
 	lookup func(ctx context.Context, host string) ([]string, error) // nil: DNS
 	apart  bool                                                     // tests: no other member's kernel knows of this one's end
+	// slowDisk is called, in tests, before each write of what a member remembers.
+	slowDisk  func()
+	diskStall time.Duration // how long a disk may take at least; 0: leastDiskStall
 }
 
 // Observer is told what a member does, as it does it. The member's loop calls its methods and
@@ -85,6 +91,9 @@ func (noObserver) Ended(error)                                                  
 
 // DefaultPeriod is the time between heartbeats where none is given.
 const DefaultPeriod = 100 * time.Millisecond
+
+// leastDiskStall is how long a disk may take for a write, however short the time-out is.
+const leastDiskStall = 10 * time.Second
 
 // wrong is an error in a field of Config.
 func wrong(field, format string, args ...any) error {
@@ -122,6 +131,9 @@ func (c *Config) complete() error {
 	}
 	if c.Patience == 0 {
 		c.Patience = 2 * c.Timeout
+	}
+	if c.diskStall == 0 {
+		c.diskStall = leastDiskStall
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -161,6 +173,8 @@ func (c *Config) complete() error {
 	switch {
 	case len(c.Secret) < MinSecret:
 		return wrong("Secret", "%d bytes: want at least %d", len(c.Secret), MinSecret)
+	case slices.ContainsFunc(c.OtherSecrets, func(s []byte) bool { return len(s) < MinSecret }):
+		return wrong("OtherSecrets", "one has too few bytes: want at least %d", MinSecret)
 	case c.Period < time.Millisecond:
 		return wrong("HeartbeatPeriod", "%v: want at least 1ms", c.Period)
 	case c.Timeout < 4*c.Period:

@@ -33,6 +33,8 @@
 //   - To a quorum, a death is certain only by the word of a member on the same host that had read
 //     the dead member's stream to its end: see ending.
 //   - To the others a member lives until its program has no lease in use (awaitLeases).
+//   - What the membership asks for is carried out in order, and after this member's disk has what
+//     it must remember. Heartbeats don't wait for the disk (settle).
 //   - Every wait is bounded, except those of Leave and Join, which have a context.
 //
 // # Limits

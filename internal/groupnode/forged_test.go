@@ -31,6 +31,7 @@ type viewLog struct {
 	noObserver
 	mu    sync.Mutex
 	views []*membership.View
+	cards map[string]Card // by name, of the last view
 	sent  map[membership.Kind]int
 	more  chan struct{}
 }
@@ -39,10 +40,14 @@ func newViewLog() *viewLog {
 	return &viewLog{more: make(chan struct{}, 1), sent: map[membership.Kind]int{}}
 }
 
-func (d *viewLog) Installed(v *membership.View, _ func(membership.Member) Card, _ bool) {
+func (d *viewLog) Installed(v *membership.View, card func(membership.Member) Card, _ bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.views = append(d.views, v)
+	d.cards = map[string]Card{}
+	for _, x := range v.Members {
+		d.cards[card(x).Name] = card(x)
+	}
 	select {
 	case d.more <- struct{}{}:
 	default:
@@ -62,6 +67,18 @@ func (d *viewLog) last() *membership.View {
 		return &membership.View{}
 	}
 	return d.views[len(d.views)-1]
+}
+
+// cardOf is the card of a member of the last view.
+func (d *viewLog) cardOf(t *testing.T, name string) Card {
+	t.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c, ok := d.cards[name]
+	if !ok {
+		t.Fatalf("%s isn't in the last view", name)
+	}
+	return c
 }
 
 // await waits for a view of a number of members.

@@ -80,6 +80,8 @@ func (m *Member) send(to membership.Member, h *wire.Header, payload []byte) {
 	frame := make([]byte, wire.HeaderSize+len(payload))
 	wire.EncodeHeader(frame, h)
 	copy(frame[wire.HeaderSize:], payload)
+	m.traffic.FramesSent++
+	m.traffic.BytesSent += uint64(len(frame))
 	l.send(frame)
 }
 
@@ -89,12 +91,13 @@ func (m *Member) frame(s *stream, h *wire.Header, payload []byte) {
 		return // its sender is excluded, or of a founding that this process hasn't joined
 	}
 	s.heard = true
+	m.heardFrame(s.from, h, payload)
 	switch {
 	case h.Kind == wire.KindMembership:
 		if err := m.membershipFrame(s, payload); err != nil {
 			m.log.Warn("message dropped", "from", m.nameOf(s.from), "err", err)
 		}
-	case m.machine != nil:
+	case m.detector != nil:
 		m.detectorFrame(s.from, h, payload)
 	}
 	m.settle()

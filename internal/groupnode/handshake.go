@@ -17,7 +17,7 @@ import (
 var protocol = &handshake.Protocol{
 	Name:  "banyan group",
 	Magic: [8]byte{'B', 'A', 'N', 'Y', 'A', 'N', '\r', 'G'},
-	Min:   4, Max: 4,
+	Min:   5, Max: 5,
 	Framing: handshake.Framing{Hello: maxBody, Answer: maxAnswer, Variable: true},
 }
 
@@ -45,16 +45,17 @@ const (
 type verdict uint8
 
 const (
-	welcome   verdict = 1 + iota
-	redirect          // ask the member at answer.text to be let in
-	later             // there is no answer yet: ask again
-	refused           // answer.text says why
-	nameInUse         // refused: a member of this name lives, at answer.text
-	notHere           // the acceptor has another nonce than the one called
-	eviction          // the dialler is excluded, by view answer.number
-	looksToo          // the acceptor is no member: it looks for the group, too
-	isMember          // the acceptor is a member of answer.founding, in view answer.number
-	itself            // the dialler has dialled itself
+	welcome    verdict = 1 + iota
+	redirect           // ask the member at answer.text to be let in
+	later              // there is no answer yet: ask again
+	refused            // answer.text says why
+	nameInUse          // refused: a member of this name lives, at answer.text
+	notHere            // the acceptor has another nonce than the one called
+	eviction           // the dialler is excluded, by view answer.number
+	looksToo           // the acceptor is no member: it looks for the group, too
+	isMember           // the acceptor is a member of answer.founding, in view answer.number
+	itself             // the dialler has dialled itself
+	otherGroup         // refused: the acceptor is of a group of another name; answer.text says so
 	verdictEnd
 )
 
@@ -190,9 +191,10 @@ func dialHandshake(conn io.ReadWriter, secret []byte, h *hello) (*answer, error)
 
 // acceptHandshake runs the acceptor's side. It asks judge for the answer once the dialler has
 // proved that it knows the secret. An error after judge was called comes with what the dialler
-// said. The keys are nil if what follows isn't sealed.
-func acceptHandshake(conn io.ReadWriter, secret []byte, judge func(*hello) (answer, error)) (h *hello, a answer, keys *seal.Keys, err error) {
+// said. The keys are nil if what follows isn't sealed. Diallers may know one of other secrets.
+func acceptHandshake(conn io.ReadWriter, secret []byte, others [][]byte, judge func(*hello) (answer, error)) (h *hello, a answer, keys *seal.Keys, err error) {
 	keys, err = protocol.AcceptSealed(conn, secret, handshake.Judge{
+		Others: others,
 		Sealed: func(b []byte) bool {
 			h, err := decodeHello(b)
 			return err == nil && h.sealed()

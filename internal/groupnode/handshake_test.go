@@ -23,7 +23,7 @@ func converse(dialler []byte, h *hello, judge func(*hello) (answer, error)) (a *
 	go func() {
 		defer close(done)
 		defer far.Close()
-		heard, _, _, acceptErr = acceptHandshake(far, testSecret, judge)
+		heard, _, _, acceptErr = acceptHandshake(far, testSecret, nil, judge)
 	}()
 	a, dialErr = dialHandshake(near, dialler, h)
 	near.Close()
@@ -88,7 +88,7 @@ func TestHandshakeOfJob(t *testing.T) {
 		defer far.Close()
 		handshake.Job.Dial(far, testSecret, make([]byte, handshake.Job.Framing.Hello))
 	}()
-	if _, _, _, err := acceptHandshake(near, testSecret, nil); !errors.Is(err, handshake.ErrStranger) {
+	if _, _, _, err := acceptHandshake(near, testSecret, nil, nil); !errors.Is(err, handshake.ErrStranger) {
 		t.Error(err)
 	}
 }

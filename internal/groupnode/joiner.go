@@ -41,7 +41,7 @@ type target struct {
 	busy      bool
 	next      time.Time // when to ask again
 	failures  int       // in a row
-	strangers int       // in a row: how often it didn't know the secret
+	strangers int       // in a row: how often it wasn't of this group
 	last      string    // what it answered last, in words
 }
 
@@ -250,9 +250,16 @@ func (j *joiner) take(ctx context.Context, r result) error {
 		if ctx.Err() == nil {
 			j.failed(t, r)
 		}
-		return j.strangersOnly(r.err)
+		return j.strangersOnly(fmt.Errorf("%w: %s", ErrSecret, r.err))
 	}
-	t.failures, t.strangers = 0, 0
+	t.failures = 0
+	if r.answer.verdict == otherGroup {
+		t.strangers++
+		t.next = time.Now().Add(j.cfg.Period * 4)
+		j.note(t, r.address, r.answer.text)
+		return j.strangersOnly(fmt.Errorf("%w by %s: %s", ErrRefused, r.address, r.answer.text))
+	}
+	t.strangers = 0
 	return j.follow(t, r.address, r.answer)
 }
 
@@ -278,7 +285,9 @@ func plainly(err error) string {
 	return err.Error()
 }
 
-// strangersOnly is an error if all that answer, twice each, don't know the secret.
+// strangersOnly is an error if all that are asked answer, twice each, that they aren't of this
+// group: they have another secret, or another group's name. If only some do, these are at
+// addresses that others had before.
 func (j *joiner) strangersOnly(err error) error {
 	all := false
 	for address, t := range j.targets {
@@ -290,7 +299,7 @@ func (j *joiner) strangersOnly(err error) error {
 		}
 	}
 	if all {
-		return fmt.Errorf("%w: %s", ErrSecret, err)
+		return err
 	}
 	return nil
 }
@@ -314,6 +323,11 @@ func (j *joiner) follow(t *target, address string, a *answer) error {
 		j.quiet = time.Now().Add(j.cfg.Timeout)
 	case redirect:
 		j.note(t, address, "ask "+a.text)
+		if a.text == j.card.Address {
+			// It means this process as it was before, whose end it hasn't noticed yet.
+			j.senior = ""
+			break
+		}
 		j.senior = a.text
 		if s := j.aim(a.text); j.redirects < maxRedirects {
 			s.next = time.Time{}

@@ -85,8 +85,8 @@ func (m *Member) Lease(ctx context.Context) (*Lease, error) {
 // serveLeases asks for a lease, and hands it out, if somebody waits for one.
 func (m *Member) serveLeases() {
 	l := &m.leases
-	if m.machine == nil || m.ended != nil || m.machine.View() == nil {
-		return
+	if m.machine == nil || m.ended != nil || m.machine.View() == nil || m.memory.busy {
+		return // or the program doesn't have the view yet
 	}
 	if m.machine.Waits() {
 		for x := range l.out {

@@ -38,7 +38,7 @@ func (m *Member) listen() {
 func (m *Member) greet(conn *net.TCPConn, proven func()) *stream {
 	conn.SetDeadline(time.Now().Add(handshakeLimit))
 	s := &stream{conn: conn, in: conn}
-	h, a, keys, err := acceptHandshake(conn, m.cfg.Secret, func(h *hello) (answer, error) {
+	h, a, keys, err := acceptHandshake(conn, m.cfg.Secret, m.cfg.OtherSecrets, func(h *hello) (answer, error) {
 		proven()
 		reply := make(chan answer, 1)
 		if h.purpose == toJoin || h.purpose == toMeet {

@@ -43,6 +43,7 @@ type Member struct {
 	out        membership.Actions
 	detector   *detector.Machine
 	detections detector.Actions
+	watched    uint64                     // the number of the view that the detector has
 	cards      map[membership.Member]Card // of members, those that are being let in, and those gone last
 	links      map[membership.Member]*link
 	streams    map[membership.Member]*stream
@@ -51,6 +52,10 @@ type Member struct {
 	candidacy  candidacy
 	leases     leases
 	memory     memory
+	traffic    Traffic
+	pulses     map[membership.Member]*pulse // of those that send heartbeats here
+	heartbeats uint64                       // of all
+	late       uint64
 	rivals     map[Nonce]bool // other foundings of the group that were told of
 	review     bool           // review the endings: there is a new view
 	readyAt    proto.Time     // when to get ready for the next change, or proto.Never
@@ -65,12 +70,23 @@ const postLimit = 256
 // Join makes this process a member, and returns when the member has its first view. It tries
 // until ctx ends, or until the group refuses it.
 func Join(ctx context.Context, cfg Config) (*Member, error) {
-	socket, err := cfg.open()
-	if err != nil {
-		return nil, err
+	for {
+		socket, err := cfg.open()
+		if err != nil {
+			return nil, err
+		}
+		cfg.Listen = socket.Addr().String()
+		m, err := join(ctx, cfg, socket)
+		if !errors.Is(err, errPromised) || ctx.Err() != nil {
+			return m, err
+		}
+		cfg.Logger.Info("join: once more", "member", cfg.Name, "because", err)
 	}
-	return join(ctx, cfg, socket)
 }
+
+// errPromised ends a process that is let into a group while another process, which is to found
+// one, counts on it. It joins again, as a new member.
+var errPromised = fmt.Errorf("%w: it was let in while it supported another process that is to found the group", ErrExcluded)
 
 func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, error) {
 	memory, err := openMemory(cfg.Dir)
@@ -87,7 +103,7 @@ func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, er
 		start:  time.Now(),
 		events: make(chan func(), postLimit), admitted: make(chan struct{}), over: make(chan struct{}),
 		cards: map[membership.Member]Card{}, links: map[membership.Member]*link{}, streams: map[membership.Member]*stream{},
-		leases: leases{out: map[*Lease]bool{}}, rivals: map[Nonce]bool{}, endings: map[membership.Member]*ending{}, reserved: map[string]*reservation{}, readyAt: proto.Never, suspectAt: proto.Never,
+		leases: leases{out: map[*Lease]bool{}}, rivals: map[Nonce]bool{}, pulses: map[membership.Member]*pulse{}, endings: map[membership.Member]*ending{}, reserved: map[string]*reservation{}, readyAt: proto.Never, suspectAt: proto.Never,
 	}
 	if m.card.Address == "" {
 		m.card.Address = socket.Addr().String()
@@ -192,8 +208,8 @@ func (m *Member) clock() proto.Time { return proto.Time(time.Since(m.start)) }
 
 func (m *Member) untilDeadline() time.Duration {
 	d := proto.Never
-	if m.machine != nil {
-		d = min(m.machine.Deadline(), m.detector.Deadline(), m.readyAt, m.suspectAt, m.leaseDeadline())
+	if m.detector != nil {
+		d = min(m.machine.Deadline(), m.detector.Deadline(), m.readyAt, m.suspectAt, m.leaseDeadline(), m.diskDeadline())
 	}
 	if d == proto.Never {
 		return time.Hour
@@ -202,7 +218,7 @@ func (m *Member) untilDeadline() time.Duration {
 }
 
 func (m *Member) tick() {
-	if m.machine == nil || m.ended != nil {
+	if m.detector == nil || m.ended != nil {
 		return
 	}
 	if m.now >= m.detector.Deadline() {
@@ -216,6 +232,9 @@ func (m *Member) tick() {
 	}
 	if m.now >= m.readyAt {
 		m.getReady()
+	}
+	if m.now >= m.diskDeadline() {
+		m.written(errors.New("the disk doesn't answer"))
 	}
 	m.settle()
 	m.serveLeases()
@@ -256,7 +275,9 @@ func (m *Member) shutdown() {
 	m.background.Wait()
 	m.memory.close()
 	m.cause.Store(&m.ended)
-	m.cfg.Observer.Ended(m.ended)
+	if m.ended != errPromised {
+		m.cfg.Observer.Ended(m.ended)
+	}
 	close(m.over)
 }
 

@@ -32,6 +32,29 @@ func TestPresence(t *testing.T) {
 	}
 }
 
+// awaitStreams waits until a member has heard so many others on their streams: only then does the
+// end of one mean something.
+func awaitStreams(t *testing.T, m *Member, want int) {
+	t.Helper()
+	heard := make(chan int, 1)
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		m.post(func() {
+			n := 0
+			for _, s := range m.streams {
+				if s.heard {
+					n++
+				}
+			}
+			heard <- n
+		})
+		if n := <-heard; n >= want {
+			return
+		} else if time.Now().After(deadline) {
+			t.Fatalf("%s hears %d of %d others", m.card.Name, n, want)
+		}
+	}
+}
+
 // A member that dies beside others is certainly dead, and known at once. To members on other hosts
 // its address refuses connections, which proves nothing: it is silent, and they bear that for the
 // time-out.
@@ -52,7 +75,9 @@ func TestHints(t *testing.T) {
 		for _, d := range logs {
 			d.await(t, 3)
 		}
-		time.Sleep(4 * readyAfter) // each has a stream from each
+		for _, m := range members {
+			awaitStreams(t, m, 2)
+		}
 		at := time.Now()
 		members[2].Close()
 		v := logs[0].await(t, 2)

@@ -23,10 +23,7 @@ func (m *Member) found(f Founding) {
 	m.self, m.cards[self] = self, m.card
 	m.enter(f)
 	m.machine = membership.New(m.machineConfig(), first)
-	if m.remember(); m.ended != nil {
-		return
-	}
-	m.installed(first, true)
+	m.out = append(m.out, membership.Action{Kind: membership.Install, View: first, Stable: true})
 	m.settle()
 }
 
@@ -52,7 +49,7 @@ func (m *Member) admittedBy(s *stream, x *membership.Message) bool {
 			if m.cards[who].Nonce == m.card.Nonce {
 				if m.freeBy(v); m.mustWait() {
 					// It could be a member of one founding, and counted on for another.
-					m.finish(fmt.Errorf("%w: it was let in while it supported another process that is to found the group; join again", ErrExcluded))
+					m.finish(errPromised)
 					return false
 				}
 				if last := m.memory.token(); s.founding.Token(v.Number) <= last {
@@ -72,34 +69,38 @@ func (m *Member) admittedBy(s *stream, x *membership.Message) bool {
 }
 
 // settle carries out what the machines asked for: the membership's actions in their order, and
-// before the detector's.
+// before the detector's. Those of the membership may have to wait for the disk. The detector
+// doesn't, not even for its base list: the others are already watching this member.
 func (m *Member) settle() {
-	for len(m.out) > 0 || len(m.detections) > 0 || m.review {
+	for {
 		switch {
-		case len(m.out) > 0:
+		case len(m.out) > 0 && m.remembered():
 			out := m.out
 			m.out = nil
 			for i := range out {
 				m.act(&out[i])
 			}
+		case m.watchPending():
 		case len(m.detections) > 0:
 			out := m.detections
 			m.detections = nil
 			for i := range out {
 				m.actDetector(&out[i])
 			}
-		default:
+		case m.review:
 			m.review = false
 			for who := range m.endings {
 				m.reviewEnding(who) // its end may have come before the view
 			}
+		default:
+			return
 		}
 	}
 }
 
 // act carries out one action of the membership.
 func (m *Member) act(a *membership.Action) {
-	if m.remember(); m.ended != nil {
+	if m.ended != nil {
 		return
 	}
 	switch a.Kind {
@@ -134,7 +135,30 @@ func (m *Member) installed(v *membership.View, stable bool) {
 		close(m.admitted)
 	}
 	m.forget(v)
+	m.forgetPulses(v)
+	m.watch(v)
+	m.review = true
+	m.readyAt = m.now + proto.Time(readyAfter)
+	m.introduce(v, v.Members[:min(witnesses, len(v.Members))])
+}
 
+// watchPending makes the detector watch the members of a view that waits for the disk, and says
+// whether there was one.
+func (m *Member) watchPending() (news bool) {
+	for i := range m.out {
+		if m.out[i].Kind == membership.Install && m.watch(m.out[i].View) {
+			news = true
+		}
+	}
+	return news
+}
+
+// watch gives the detector its base list, unless it has had it. It says whether that is news.
+func (m *Member) watch(v *membership.View) bool {
+	if v.Number <= m.watched {
+		return false
+	}
+	m.watched = v.Number
 	ring := detectorView(v)
 	if m.detector == nil {
 		m.detector = detector.New(detector.Config{
@@ -144,9 +168,7 @@ func (m *Member) installed(v *membership.View, stable bool) {
 	} else {
 		m.detector.Install(m.now, ring, &m.detections)
 	}
-	m.review = true
-	m.readyAt = m.now + proto.Time(readyAfter)
-	m.introduce(v, v.Members[:min(witnesses, len(v.Members))])
+	return true
 }
 
 // witnesses is how many of the most senior members have a stream from every member.

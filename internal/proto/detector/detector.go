@@ -93,6 +93,12 @@ func (m *Machine) Gone() []Entry { return m.gone }
 // Observer is the process that gets this one's heartbeats, NoProc if there is none.
 func (m *Machine) Observer() proto.Proc { return m.observer }
 
+// Emitter is the process whose heartbeats this one watches, NoProc if there is none.
+func (m *Machine) Emitter() proto.Proc { return m.emitter }
+
+// Heard is when the emitter was heard last, or since when it is the emitter.
+func (m *Machine) Heard() proto.Time { return m.heard }
+
 // Deadline is when Tick has to be called next, Never if alone.
 func (m *Machine) Deadline() proto.Time {
 	d := proto.Never

@@ -94,9 +94,6 @@ type node struct {
 	out      Actions
 }
 
-// Emitter is the process whose heartbeats this one watches.
-func (m *Machine) Emitter() proto.Proc { return m.emitter }
-
 func newWorld(n int, seed uint64) *world {
 	return newWorldOn(topology.IdentityRing(n), seed, nil)
 }

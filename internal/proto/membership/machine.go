@@ -133,6 +133,9 @@ func (m *Machine) Coordinator() (Member, bool) {
 	return Member{}, false
 }
 
+// Gone says whether a member of the view in force is known to be gone: the next view won't have it.
+func (m *Machine) Gone(x Member) bool { return departed(m.gone, x) >= 0 }
+
 // Deadline is when Tick is to be called next, or proto.Never.
 func (m *Machine) Deadline() proto.Time {
 	if m.over {

@@ -162,6 +162,9 @@ type Judge struct {
 	// Answer returns the payload for a dialler that knows the secret. After an error the dialler
 	// gets none.
 	Answer func(hello []byte) ([]byte, error)
+	// Others are secrets with which a dialler is let in, too, while secrets are being changed. The
+	// rest of the conversation goes on with the one that the dialler knows.
+	Others [][]byte
 	// Sealed says whether a dialler has run DialSealed. It must follow from the hello. A nil Sealed
 	// says no.
 	Sealed func(hello []byte) bool
@@ -187,7 +190,7 @@ func (c *conversation) accept(judge Judge) error {
 	if judge.Suspect != nil {
 		suspicion = judge.Suspect(payload)
 	}
-	err = c.challengeDialler(hello)
+	err = c.challengeDialler(hello, judge.Others)
 	switch {
 	case errors.Is(err, ErrStranger), errors.Is(err, ErrVersion):
 		return err
@@ -228,8 +231,9 @@ func (c *conversation) hearHello() ([]byte, error) {
 	return bytes.Clone(c.transcript), nil
 }
 
-// challengeDialler sends the challenge and checks the dialler's proof.
-func (c *conversation) challengeDialler(hello []byte) error {
+// challengeDialler sends the challenge and checks the dialler's proof, by this side's secret or one
+// of the others.
+func (c *conversation) challengeDialler(hello []byte, others [][]byte) error {
 	version, versionErr := c.choose(hello)
 	if err := c.say(c.challenge(version, c.newNonce())); err != nil {
 		return fmt.Errorf("challenge: %w", MarkHangUp(err))
@@ -237,15 +241,19 @@ func (c *conversation) challengeDialler(hello []byte) error {
 	if versionErr != nil {
 		return versionErr
 	}
-	want := c.prove(dialler)
-	proof, err := c.hear(proofSize)
+	proof, err := c.read(proofSize)
 	if err != nil {
 		return fmt.Errorf("proof: %w", MarkHangUp(err))
 	}
-	if !hmac.Equal(proof, want) {
-		return fmt.Errorf("proof: %w, which doesn't know the secret", ErrStranger)
+	own := c.secret
+	for _, secret := range append([][]byte{own}, others...) {
+		if c.secret = secret; hmac.Equal(proof, c.prove(dialler)) {
+			c.note(proof)
+			return nil
+		}
 	}
-	return nil
+	c.secret = own
+	return fmt.Errorf("proof: %w, which doesn't know the secret", ErrStranger)
 }
 
 // sayAnswer sends the acceptor's payload and proof at once.

@@ -58,7 +58,7 @@ var wings = []wing{
 	{"interface table", []string{"abi/...", "fortran/..."}, nil},
 	{"Go API", []string{"mpi"}, []string{"ground", "machines", "runtime", "mpi", "job"}},
 	{"C library", []string{"capi/..."}, []string{"runtime", "mpi", "job"}},
-	{"group", []string{"group"}, []string{"machines", "group node"}},
+	{"group", []string{"group/..."}, []string{"machines", "group node"}},
 	{"test jobs", []string{"examples/internal/jobtest"}, []string{"Go API", "job", "plans"}},
 	{"examples", []string{"examples/..."}, []string{"Go API", "group"}},
 	{"bench", []string{"bench/..."}, []string{"ground", "machines", "plans", "runtime", "job", "group node", "study", "Go API"}},
