@@ -6,7 +6,7 @@ import "strconv"
 // have. Every process of a job says that it is ready, and encoding/json takes a third of a
 // millisecond to get to know the type of its first message.
 func encodeNumbers(m Message) (line []byte, ok bool) {
-	if m.Cause != "" || m.Text != "" || m.Card != "" || m.Opaque || len(m.Gone) > 0 || len(m.Joined) > 0 || len(m.Group) > 0 || m.Order != nil || m.Report != nil || !plain(string(m.Type)) {
+	if m.Cause != "" || m.Text != "" || m.Card != "" || m.Opaque || len(m.Gone) > 0 || len(m.Joined) > 0 || len(m.Group) > 0 || m.Order != nil || m.Report != nil || m.Kept != nil || !plain(string(m.Type)) {
 		return nil, false
 	}
 	b := append(make([]byte, 0, 64), `{"type":"`...)
