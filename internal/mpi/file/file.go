@@ -48,8 +48,8 @@ func (f *File) SetAtomic(on bool) error {
 		return err
 	}
 	for r, other := range all {
-		if other != b {
-			return fmt.Errorf("the flag is %d here and %d at rank %d: %w", b, other, r, ErrNotSame)
+		if other != all[0] {
+			return fmt.Errorf("the flag is %d at rank 0 and %d at rank %d: %w", all[0], other, r, ErrNotSame)
 		}
 	}
 	f.strict.Store(on)
@@ -80,8 +80,8 @@ func (f *File) SetView(v *View, label uint64, h Hints) error {
 		switch {
 		case record[8] != 0:
 			return fmt.Errorf("rank %d: %w", r, ErrElsewhere)
-		case binary.LittleEndian.Uint64(record) != label:
-			return fmt.Errorf("the etypes or data representations of ranks %d and %d: %w", f.comm.Rank(), r, ErrNotSame)
+		case binary.LittleEndian.Uint64(record) != binary.LittleEndian.Uint64(all):
+			return fmt.Errorf("the etypes or data representations of ranks 0 and %d: %w", r, ErrNotSame)
 		}
 	}
 	f.useHints(decodeHints(all[16:]))
@@ -109,6 +109,7 @@ const (
 	FromStart Whence = iota
 	FromCurrent
 	FromEnd
+	Nowhere // a wrong argument
 )
 
 // target is where a seek goes to, in etypes.
@@ -181,8 +182,12 @@ func (f *File) MoveShared(offset int64, whence Whence) error {
 		return err
 	}
 	for r := range f.comm.Size() {
-		if record := all[16*r:]; binary.LittleEndian.Uint64(record) != uint64(offset) || record[8] != byte(whence) {
-			return fmt.Errorf("the places of ranks %d and %d: %w", f.comm.Rank(), r, ErrNotSame)
+		record := all[16*r:]
+		if Whence(record[8]) == Nowhere {
+			return fmt.Errorf("rank %d: %w", r, ErrElsewhere)
+		}
+		if binary.LittleEndian.Uint64(record) != binary.LittleEndian.Uint64(all) || record[8] != all[8] {
+			return fmt.Errorf("the places of ranks 0 and %d: %w", r, ErrNotSame)
 		}
 	}
 	f.moved.Store(true)
@@ -197,4 +202,18 @@ func (f *File) MoveShared(offset int64, whence Whence) error {
 		}
 		return f.shared.set(n)
 	})
+}
+
+// Same is an error at all members unless all give the same number. All call it.
+func (f *File) Same(what string, n int64) error {
+	all := make([]byte, 8*f.comm.Size())
+	if err := f.comm.Allgather(binary.LittleEndian.AppendUint64(nil, uint64(n)), all).Run(); err != nil {
+		return err
+	}
+	for r := range f.comm.Size() {
+		if other := int64(binary.LittleEndian.Uint64(all[8*r:])); other != int64(binary.LittleEndian.Uint64(all)) {
+			return fmt.Errorf("%s is %d at rank 0 and %d at rank %d: %w", what, int64(binary.LittleEndian.Uint64(all)), other, r, ErrNotSame)
+		}
+	}
+	return nil
 }

@@ -82,8 +82,8 @@ func Open(cfg Config) (*File, error) {
 		if record[0] != 0 {
 			return nil, fmt.Errorf("rank %d: %w", r, ErrElsewhere)
 		}
-		if mode := binary.LittleEndian.Uint32(record[8:]); mode != uint32(cfg.Mode) {
-			return nil, fmt.Errorf("the access mode is %d here and %d at rank %d: %w", cfg.Mode, mode, r, ErrNotSame)
+		if mode, first := binary.LittleEndian.Uint32(record[8:]), binary.LittleEndian.Uint32(all[8:]); mode != first {
+			return nil, fmt.Errorf("the access mode is %d at rank 0 and %d at rank %d: %w", first, mode, r, ErrNotSame)
 		}
 	}
 	hints := decodeHints(all[16:])
