@@ -17,8 +17,8 @@ func TestFiles(t *testing.T) {
 	run(t, program, t.TempDir()).fine(t)
 }
 
-// A job with replicas is told that it can't open files, and ends by default: two replicas that write
-// one file would spoil it.
+// A job with replicas is told that it can't open files, and ends by default: two replicas that
+// write one file would spoil it.
 func TestFilesReplicas(t *testing.T) {
 	program := compile(t, "files")
 	o := run(t, tool("banyan"), "run", "-n", "2", "--replicas", "2", program, t.TempDir(), "open")
@@ -35,5 +35,13 @@ func TestFilesMessages(t *testing.T) {
 	if o.noTrace(t); o.code == 0 || !strings.Contains(o.stderr, "MPI_File_seek on /") ||
 		!strings.Contains(o.stderr, "/fatal, rank 0: invalid view: the pointer would be at -7 (MPI_ERR_ARG)") {
 		t.Errorf("%v", o)
+	}
+}
+
+// Fortran programs have files, too, and representations of their own.
+func TestFilesFortran(t *testing.T) {
+	program := build(t, "mpifort", "../../fortran/testdata/files.f90")
+	for _, n := range []int{1, 3} {
+		job(t, n, program, t.TempDir()).fine(t)
 	}
 }

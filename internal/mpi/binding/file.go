@@ -8,8 +8,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// openFile is the object of a File. It has a communicator of its own, a duplicate of the one that it
-// was opened with, for its messages, and for its name and error handler.
+// openFile is the object of a File. It has a communicator of its own, a duplicate of the one that
+// it was opened with, for its messages, and for its name and error handler.
 type openFile struct {
 	communicator
 	file  *file.File
@@ -102,8 +102,8 @@ func (p *Process) FileOpen(comm Comm, filename *byte, amode int32, info Info, fh
 	case fh == nil:
 		return p.failFileless(function, ErrArg, "the argument for the file is NULL")
 	case p.copies():
-		// The default error handler of files returns, and a program that goes on believes that its
-		// data is safe.
+		// The default error handler of files returns, and a program that goes on believes
+		// that its data is safe.
 		return p.fail(nil, function, ErrUnsupportedOperation, "%s: in a job with replicas each replica of a rank would write the file; "+
 			"MPI's files are only for jobs without replicas, yet", name)
 	}

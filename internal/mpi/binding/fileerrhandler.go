@@ -1,7 +1,7 @@
 package binding
 
-// handled is the object that an error handler of files is for: an open file, or MPI_FILE_NULL, whose
-// handler new files get.
+// handled is the object that an error handler of files is for: an open file, or MPI_FILE_NULL,
+// whose handler new files get.
 func (p *Process) handled(function string, h File) (*communicator, Code) {
 	if h == FileNull && p.live() {
 		return &p.fileless, Success

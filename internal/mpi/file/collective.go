@@ -38,7 +38,8 @@ type exchange struct {
 // fits. Most lists are short.
 const headSize = 64
 
-// statusSize is the length of what an aggregator says at the end: an error, and where the file ends.
+// statusSize is the length of what an aggregator says at the end: an error, and where the file
+// ends.
 const statusSize = 16
 
 // Collective is an access of all members together. out is its outcome when the plan has ended.

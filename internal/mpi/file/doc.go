@@ -3,9 +3,9 @@
 //
 // # Data
 //
-// Everything here is bytes in the order of the view, as they lie in the file: package binding packs
-// a program's buffer, and converts it, before a write, and after a read. A [View] turns a part of
-// that sequence into runs of bytes of the file. Runs that touch are one.
+// Everything here is bytes in the order of the view, as they lie in the file: package binding
+// packs a program's buffer, and converts it, before a write, and after a read. A [View] turns a
+// part of that sequence into runs of bytes of the file. Runs that touch are one.
 //
 // # Access
 //
@@ -13,10 +13,10 @@
 //     out its bytes. It writes each run by itself: no byte that the program didn't write is ever
 //     written, not even with the value that it has. So writes of other ranks, other programs and
 //     other threads to places in between are never undone.
-//   - Together ([File.Collective]), if the ranks' runs are interleaved: some ranks, the aggregators,
-//     have a part of the file each, its domain. In a write they receive the bytes of all for their
-//     domain, and write them in order; in a read it is the other way round. This is two-phase I/O
-//     (Thakur, Gropp, Lusk 1999).
+//   - Together ([File.Collective]), if the ranks' runs are interleaved: some ranks, the
+//     aggregators, have a part of the file each, its domain. In a write they receive the bytes of
+//     all for their domain, and write them in order; in a read it is the other way round. This is
+//     two-phase I/O (Thakur, Gropp, Lusk 1999).
 //
 // # Invariants
 //

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Hints are what a program may say of its access: MPI's reserved keys, and those of ROMIO that mean
-// the same. All ranks use those of rank 0.
+// Hints are what a program may say of its access: MPI's reserved keys, and those of ROMIO that
+// mean the same. All ranks use those of rank 0.
 type Hints struct {
 	Nodes       int64      // cb_nodes: how many aggregators; 0: as many as seems good
 	Buffer      int64      // cb_buffer_size: what an aggregator reads or writes at a time
@@ -30,8 +30,8 @@ var collectives = [...]string{"automatic", "enable", "disable"}
 // Defaults are the hints of a program that gives none.
 func Defaults() Hints { return Hints{Buffer: 4 << 20, Sieve: 4 << 20, Perm: 0o666} }
 
-// With are the hints with those that get gives. A hint with a value that makes no sense is ignored,
-// as the standard has it.
+// With are the hints with those that get gives. A hint with a value that makes no sense is
+// ignored, as the standard has it.
 func (h Hints) With(get func(key string) (value string, found bool)) Hints {
 	number := func(key string, base int, low, high int64, to *int64) {
 		if s, found := get(key); found {

@@ -60,8 +60,8 @@ type File struct {
 	position int64 // the individual pointer, in etypes
 }
 
-// recordSize is the length of what ranks tell each other at first: whether the arguments are right,
-// the mode, hints and a random number.
+// recordSize is the length of what ranks tell each other at first: whether the arguments are
+// right, the mode, hints and a random number.
 const recordSize = 16 + hintsSize + 8
 
 // Open opens a file. All members of the communicator call it, and all get an error if one does.
@@ -174,8 +174,8 @@ func openFile(name string, flags int, perm fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// agree tells all members whether one has an error, which all return then. Those that have the file
-// open close it.
+// agree tells all members whether one has an error, which all return then. Those that have the
+// file open close it.
 func (f *File) agree(own error) error {
 	failed, err := f.together(own)
 	if err == nil && failed == nil {

@@ -38,8 +38,8 @@ func (p *memoryPointer) close(bool) {
 }
 
 // filePointer is the pointer of ranks on several hosts: a small hidden file beside the file, which
-// is made when it is needed first, and has the pointer in it. The system's locks exclude the ranks,
-// and go with a rank that dies.
+// is made when it is needed first, and has the pointer in it. The system's locks exclude the
+// ranks, and go with a rank that dies.
 type filePointer struct {
 	path string
 

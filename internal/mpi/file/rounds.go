@@ -23,8 +23,8 @@ type piece struct {
 	data   []byte // at the aggregator
 }
 
-// cut divides ascending runs in a domain into the pieces of its windows. at is where the data of the
-// first run begins.
+// cut divides ascending runs in a domain into the pieces of its windows. at is where the data of
+// the first run begins.
 func cut(pieces []piece, runs []Run, from, buffer int64, peer int, at int64) []piece {
 	for i := range runs {
 		for off := runs[i].Off; off < runs[i].End(); {

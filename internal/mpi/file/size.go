@@ -22,8 +22,8 @@ func (f *File) SetSize(size int64) error {
 	return f.byFirst(func() error { return f.f.Truncate(size) })
 }
 
-// Preallocate sees to it that there is room on the disk for the first bytes of the file. All members
-// call it.
+// Preallocate sees to it that there is room on the disk for the first bytes of the file. All
+// members call it.
 func (f *File) Preallocate(size int64) error {
 	return f.byFirst(func() error {
 		for {

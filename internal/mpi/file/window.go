@@ -6,8 +6,8 @@ package file
 // write of several takes longer than the writes.
 const direct = 128 << 10
 
-// writeWindow writes the pieces of a window. Runs that touch are written at once. Bytes that nobody
-// gives aren't touched. Where runs overlap, those that begin later are written later.
+// writeWindow writes the pieces of a window. Runs that touch are written at once. Bytes that
+// nobody gives aren't touched. Where runs overlap, those that begin later are written later.
 func (e *exchange) writeWindow(pieces []piece) {
 	w := writer{e: e}
 	heap := make([]cursor, 0, len(pieces))

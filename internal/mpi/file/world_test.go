@@ -68,8 +68,8 @@ func open(w *comm.Comm, name string, hints Hints, host func(proto.Rank) int32) (
 	return Open(Config{Comm: c, Name: name, Read: true, Write: true, Create: true, Hints: hints, Host: host})
 }
 
-// layout divides a file of n bytes among ranks, each of which has some of each block: the views, and
-// the bytes of each rank.
+// layout divides a file of n bytes among ranks, each of which has some of each block: the views,
+// and the bytes of each rank.
 func layout(r *rand.Rand, ranks int) (filetypes []*types.Type, extent int64, err error) {
 	lengths, disps := make([][]int64, ranks), make([][]int64, ranks)
 	for range 1 + r.IntN(12) {

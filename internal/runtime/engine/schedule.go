@@ -183,9 +183,9 @@ func (s *Schedule) Combine(op Combiner, foreign bool, left, right []byte) {
 	}
 }
 
-// Work adds a step that calls a function without the engine's lock. It may block for long: no thread
-// that must send heartbeats runs it. It may add further steps at the end of the schedule if it is the
-// last step itself. So what is done next may depend on what has been received.
+// Work adds a step that calls a function without the engine's lock. It may block for long: no
+// thread that must send heartbeats runs it. It may add further steps at the end of the schedule if
+// it is the last step itself. So what is done next may depend on what has been received.
 func (s *Schedule) Work(do func()) {
 	st := s.step(StepCombine)
 	st.With, st.thread = work(do), mayBlock
