@@ -24,6 +24,7 @@ type View struct {
 	size     int64 // bytes of an instance of filetype
 	extent   int64
 	plain    bool // no gaps
+	once     bool // instances would overlap: only the first can be accessed
 }
 
 // NewView checks a view. The types are as they lie in the file.
@@ -42,15 +43,13 @@ func NewView(disp int64, etype, filetype *types.Type) (*View, error) {
 		return nil, fmt.Errorf("%w: the filetype has %d bytes, which are no whole number of etypes of %d", ErrView, size, e)
 	case trueLB < 0:
 		return nil, fmt.Errorf("%w: the filetype begins at %d", ErrView, trueLB)
-	case extent < trueExtent:
-		return nil, fmt.Errorf("%w: the filetype has bytes from %d to %d, and its extent is %d, so that instances overlap", ErrView, trueLB, trueLB+trueExtent, extent)
 	case !filetype.Ascends():
 		return nil, fmt.Errorf("%w: the filetype's displacements don't ascend", ErrView)
 	}
 	first, contiguous := filetype.Contiguous(2)
 	return &View{
 		disp: disp, etype: e, filetype: filetype, size: size, extent: extent,
-		plain: contiguous && first == 0,
+		plain: contiguous && first == 0, once: extent < trueExtent,
 	}, nil
 }
 
@@ -68,6 +67,9 @@ func (v *View) Bytes(offset int64) (int64, error) {
 // Position is the place in the file of a byte of the view.
 func (v *View) Position(skip int64) (int64, error) {
 	instance, into := skip/v.size, skip%v.size
+	if v.once && instance > 0 {
+		return 0, fmt.Errorf("%w: byte %d of the view is in the filetype's second instance, which would overlap the first: that ends at %d, and the extent is %d", ErrView, skip, v.trueEnd(), v.extent)
+	}
 	if instance > (math.MaxInt64-v.disp)/max(v.extent, 1) {
 		return 0, ErrFar
 	}
@@ -89,7 +91,9 @@ func (v *View) Runs(skip, n int64) ([]Run, error) {
 	if n > math.MaxInt64-skip {
 		return nil, ErrFar
 	}
-	if last, err := v.Position(skip + n - 1); err != nil || last == math.MaxInt64 {
+	if last, err := v.Position(skip + n - 1); err != nil {
+		return nil, err
+	} else if last == math.MaxInt64 {
 		return nil, ErrFar
 	}
 	if v.plain {
@@ -121,7 +125,16 @@ func (v *View) Before(end int64) int64 {
 	if end -= v.disp + first; end <= 0 {
 		return 0
 	}
-	instances, rest := end/v.extent, end%v.extent
+	instances, rest := int64(0), end
+	if !v.once {
+		instances, rest = end/v.extent, end%v.extent
+	}
 	in := sort.Search(int(v.size), func(i int) bool { return v.filetype.Position(int64(i))-first >= rest })
 	return instances*v.size + int64(in)
+}
+
+// trueEnd is where the bytes of an instance end.
+func (v *View) trueEnd() int64 {
+	lb, n := v.filetype.TrueExtent()
+	return lb + n
 }

@@ -92,7 +92,6 @@ func TestViewRefused(t *testing.T) {
 	}
 	three := must[*types.Type](t)(types.Contiguous(3, byteType))
 	empty := must[*types.Type](t)(types.Contiguous(0, byteType))
-	overlapping := must[*types.Type](t)(types.Resized(three, 0, 2))
 	for name, c := range map[string]struct {
 		disp            int64
 		etype, filetype *types.Type
@@ -104,11 +103,18 @@ func TestViewRefused(t *testing.T) {
 		"negative":     {0, byteType, indexed(-1, 0)},
 		"descending":   {0, byteType, indexed(1, 0)},
 		"twice":        {0, byteType, indexed(0, 0)},
-		"overlapping":  {0, byteType, overlapping},
 	} {
 		if _, err := NewView(c.disp, c.etype, c.filetype); !errors.Is(err, ErrView) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	// Of instances that overlap there is only one.
+	overlapping := must[*View](t)(NewView(1, byteType, must[*types.Type](t)(types.Resized(three, 0, -2))))
+	if runs := must[[]Run](t)(overlapping.Runs(1, 2)); !slices.Equal(runs, []Run{{2, 2}}) || overlapping.Before(3) != 2 || overlapping.Before(100) != 3 {
+		t.Errorf("one instance: %v, %d, %d", runs, overlapping.Before(3), overlapping.Before(100))
+	}
+	if _, err := overlapping.Runs(1, 3); !errors.Is(err, ErrView) {
+		t.Errorf("two instances that overlap: %v", err)
 	}
 	v := must[*View](t)(NewView(8, intType, intType))
 	if _, err := v.Bytes(math.MaxInt64 / 2); !errors.Is(err, ErrFar) {
