@@ -224,6 +224,15 @@ static void holes(const char *name)
 		for (int q = 0; q < size; q++)
 			all[i * (size + 1) + q] = 'a' + q;
 	content(name, all, n * (size + 1));
+	// A rank without data may have a view without bytes.
+	MPI_Datatype none;
+	OK(MPI_Type_contiguous(rank ? 0 : 2, MPI_BYTE, &none));
+	OK(MPI_Type_commit(&none));
+	OK(MPI_File_set_view(f, 3, MPI_BYTE, none, "native", MPI_INFO_NULL));
+	OK(MPI_File_write_all(f, "yz", rank ? 0 : 2, MPI_BYTE, &s));
+	memcpy(all + 3, "yz", 2);
+	content(name, all, n * (size + 1));
+	OK(MPI_Type_free(&none));
 	OK(MPI_File_close(&f));
 	OK(MPI_Type_free(&view));
 	free(all);

@@ -16,7 +16,8 @@ var (
 )
 
 // View is what a rank sees of a file: the bytes of a filetype, which repeats without end, from a
-// displacement on. It never changes.
+// displacement on. It never changes. A filetype without bytes is for a rank that takes part with no
+// data.
 type View struct {
 	disp     int64
 	etype    int64 // bytes of an elementary type, in the file
@@ -37,8 +38,6 @@ func NewView(disp int64, etype, filetype *types.Type) (*View, error) {
 		return nil, fmt.Errorf("%w: the displacement is %d", ErrView, disp)
 	case e <= 0:
 		return nil, fmt.Errorf("%w: the etype has %d bytes", ErrView, e)
-	case size <= 0:
-		return nil, fmt.Errorf("%w: the filetype has %d bytes", ErrView, size)
 	case size%e != 0:
 		return nil, fmt.Errorf("%w: the filetype has %d bytes, which are no whole number of etypes of %d", ErrView, size, e)
 	case trueLB < 0:
@@ -49,7 +48,7 @@ func NewView(disp int64, etype, filetype *types.Type) (*View, error) {
 	first, contiguous := filetype.Contiguous(2)
 	return &View{
 		disp: disp, etype: e, filetype: filetype, size: size, extent: extent,
-		plain: contiguous && first == 0, once: extent < trueExtent,
+		plain: size > 0 && contiguous && first == 0, once: extent < trueExtent,
 	}, nil
 }
 
@@ -66,6 +65,9 @@ func (v *View) Bytes(offset int64) (int64, error) {
 
 // Position is the place in the file of a byte of the view.
 func (v *View) Position(skip int64) (int64, error) {
+	if v.size == 0 {
+		return 0, fmt.Errorf("%w: the filetype has no bytes", ErrView)
+	}
 	instance, into := skip/v.size, skip%v.size
 	if v.once && instance > 0 {
 		return 0, fmt.Errorf("%w: byte %d of the view is in the filetype's second instance, which would overlap the first: that ends at %d, and the extent is %d", ErrView, skip, v.trueEnd(), v.extent)
@@ -114,7 +116,7 @@ func (v *View) Runs(skip, n int64) ([]Run, error) {
 
 // Before is how many bytes of the view lie before a position in the file.
 func (v *View) Before(end int64) int64 {
-	if end <= v.disp {
+	if end <= v.disp || v.size == 0 {
 		return 0
 	}
 	if v.plain {

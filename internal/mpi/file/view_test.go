@@ -98,7 +98,6 @@ func TestViewRefused(t *testing.T) {
 	}{
 		"displacement": {-1, byteType, byteType},
 		"no etype":     {0, empty, byteType},
-		"no filetype":  {0, byteType, empty},
 		"odd":          {0, intType, three},
 		"negative":     {0, byteType, indexed(-1, 0)},
 		"descending":   {0, byteType, indexed(1, 0)},
@@ -107,6 +106,13 @@ func TestViewRefused(t *testing.T) {
 		if _, err := NewView(c.disp, c.etype, c.filetype); !errors.Is(err, ErrView) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	nothing := must[*View](t)(NewView(3, byteType, empty))
+	if runs := must[[]Run](t)(nothing.Runs(5, 0)); len(runs) != 0 || nothing.Before(9) != 0 {
+		t.Errorf("no bytes: %v, %d", runs, nothing.Before(9))
+	}
+	if _, err := nothing.Runs(0, 1); !errors.Is(err, ErrView) {
+		t.Errorf("a byte of none: %v", err)
 	}
 	// Of instances that overlap there is only one.
 	overlapping := must[*View](t)(NewView(1, byteType, must[*types.Type](t)(types.Resized(three, 0, -2))))
