@@ -31,7 +31,6 @@ type exchange struct {
 	assembly []byte    // a window as it lies in the file
 	failed   syscall.Errno
 	eof      int64 // no byte of the file is behind
-	statuses []byte
 }
 
 // headSize is the length of the first message of a list of runs: its length, and as much of it as

@@ -340,3 +340,56 @@ func TestErrorsOfOne(t *testing.T) {
 		return nil
 	})
 }
+
+// Messages that are fetched from their sender's memory stay there until they are: the memory of a
+// window is used again only then.
+func TestLargeWindows(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "f")
+	const ranks, piece, pieces = 3, 100 << 10, 12
+	whole := make([]byte, ranks*piece*pieces)
+	r := rand.New(rand.NewPCG(3, 4))
+	for i := range whole {
+		whole[i] = byte(r.Uint32())
+	}
+	if err := os.WriteFile(name, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	local(t, ranks, func(w *comm.Comm) error {
+		hints := Defaults()
+		hints.Buffer, hints.Nodes = ranks*piece, 1
+		f, err := open(w, name, hints, together)
+		if err != nil {
+			return err
+		}
+		one, err := types.Contiguous(piece, types.Predefined(byteHandle))
+		if err != nil {
+			return err
+		}
+		ft, err := types.Resized(one, 0, ranks*piece)
+		if err != nil {
+			return err
+		}
+		v, err := NewView(int64(w.Rank())*piece, types.Predefined(byteHandle), ft)
+		if err != nil {
+			return err
+		}
+		a := Access{View: v, Data: make([]byte, piece*pieces)}
+		var out Outcome
+		o, err := f.Collective(&a, &out).Start()
+		if err != nil {
+			return err
+		}
+		if w.Rank() == 1 { // it is late
+			time.Sleep(50 * time.Millisecond)
+		}
+		if err := o.Wait(); err != nil || out.Err != nil || out.N != int64(len(a.Data)) {
+			return fmt.Errorf("%d bytes: %v, %v", out.N, err, out.Err)
+		}
+		for i := range pieces {
+			if got := a.Data[i*piece:][:piece]; !bytes.Equal(got, whole[(i*ranks+w.Rank())*piece:][:piece]) {
+				return fmt.Errorf("piece %d is wrong", i)
+			}
+		}
+		return f.Close()
+	})
+}
