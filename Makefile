@@ -6,31 +6,18 @@ SHELL := /bin/bash
 # An older Go fetches the release that go.mod names.
 export GOTOOLCHAIN ?= auto
 
-# Packages whose tests the race detector runs as they are: none is shorter there, none counts
-# allocations only without it. So unit leaves them to it.
-raced := internal/runtime/handshake internal/runtime/seal internal/job/agent/deadline internal/job/agent/link internal/job/agent/remote \
-	internal/job/join internal/job/launcher/output internal/study/parallel
-
-# Packages with goroutines or threads: what the race detector looks at, beside those.
-concurrent := ./mpi/... ./internal/runtime/engine ./internal/runtime/lane ./internal/runtime/transport/... ./internal/job/agent \
-	./internal/job/launcher ./internal/groupnode ./group
-
-# Packages that take long and whose tests are nearly all the same under the race detector. Of these unit
-# runs what isn't: tests that are shorter there, and counts of allocations. internal/testing/house
-# compares the list with the tests.
-mostly_raced := mpi internal/job/launcher internal/runtime/transport/mesh
-unraced := ^TestHeal$$|^TestDonorDies$$|^TestUnhealed$$|^TestReplicasMaskDeaths$$|^TestSafepointAllocates$$|^TestNoFalseSuspicion$$|^TestEndsInHandshake$$|^TestKilledWhileAsleep$$|^TestConformance$$/.*/NoAllocation|^TestConformanceDozing$$/.*/NoAllocation|^TestConformanceSealed$$/NoAllocation
-
-# Packages that unit leaves out: lint runs the house rules; capi has no tests of its own, and capi/test
-# builds it as a library.
-elsewhere := -e banyan/internal/testing/house -e banyan/capi $(addprefix -e banyan/,$(raced) $(mostly_raced))
+# Packages with goroutines or threads: what the race detector looks at.
+concurrent := ./mpi/... ./internal/runtime/engine ./internal/runtime/handshake ./internal/runtime/lane ./internal/runtime/seal \
+	./internal/runtime/transport/... ./internal/job/agent ./internal/job/agent/deadline ./internal/job/agent/link \
+	./internal/job/agent/remote ./internal/job/join ./internal/job/launcher ./internal/job/launcher/output \
+	./internal/study/parallel ./internal/groupnode ./group
 
 # What checks is compiled once, position-independent as the C library is, so that lint, the tests and
 # the library that they build share all packages; without what debuggers read, which takes an eighth
 # of compilation and a third of linking; and compilers collect garbage seldom, for some hundred
 # megabytes more memory. docs/results/test-time.md has the figures.
 checking = $(shell go env GOFLAGS) -buildmode=pie '-toolexec=env GOGC=400' -gcflags=all=-dwarf=false -ldflags=-w $(fixed)
-quick test unit lint test-cluster: export GOFLAGS = $(checking)
+quick test lint race check test-cluster test-browser: export GOFLAGS = $(checking)
 
 # Programs that tests start hundreds of times. The system's linker gives them fixed addresses: to
 # relocate banyan takes a third of its start. Go's own linker can't do so with what is compiled
@@ -44,6 +31,7 @@ PREFIX ?= $(prefix)
 fuzztime ?= 10s
 soaktime ?= 10m
 clusterflags ?=
+browserflags ?= -pictures $(CURDIR)/docs/guide/status
 distflags ?=
 arches ?= amd64 arm64
 swarms ?= 100000
@@ -55,7 +43,7 @@ kills ?= 20
 lanes ?= 100000
 since ?= HEAD
 
-.PHONY: help tools build install uninstall dist test-dist profile generate quick test test-cluster test-browser manifests unit lint demo bench bench-mpi bench-replication soak fuzz cover clean
+.PHONY: help tools build install uninstall dist test-dist profile generate quick test lint race check test-cluster test-browser manifests demo bench bench-mpi bench-replication soak fuzz cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -90,33 +78,34 @@ generate: tools ## write what is made of abi/mpi-abi.json
 quick: tools ## after each edit: formatting, house rules, unit tests of the packages that changed (since=HEAD)
 	@scripts/quick.sh $(since)
 
-test: tools ## everything that a change must pass
-	@# Once, before lint, unit and tests that build the command compile the same packages side by side.
-	@# Unlike go build, this links no commands.
+test: tools ## all tests
+	@# Once, before tests that build the command compile the same packages side by side. Unlike go build,
+	@# this links no commands.
 	go list -export -f '{{.Export}}' ./bench/... ./cmd/... ./examples/... ./internal/... >/dev/null
-	@$(MAKE) --no-print-directory -j2 lint unit # lint leaves cores idle, and so do tests that wait
-	go test -p 4 -buildmode=exe -vet=off -race -short $(concurrent) $(addprefix ./,$(raced)) # four at a time: most of them wait
+	@# Three packages at a time: some tests wait. Explorations and simulations leave much garbage and
+	@# keep little. capi has no tests of its own: capi/test builds it as a library.
+	GOGC=400 go test -p 3 -vet=off $$(go list ./... | grep -vx banyan/capi)
+
+lint: tools ## vet and staticcheck in one (internal/testing/lint)
+	GOGC=800 go tool lint ./... # a third less time, for a gigabyte more memory
+
+race: tools ## the tests of what has goroutines or threads, under the race detector
+	go test -p 4 -buildmode=exe -vet=off -race -short $(concurrent) # four at a time: most of them wait
+
+check: lint test race ## everything that a change must pass: these three
 
 test-cluster: build ## as root: jobs on several hosts, made of namespaces, with sshd and Slurm; what becomes of them when hosts die (clusterflags=-short: without most faults and the storm; clusterflags='-run TestStorm -seed 7')
 	scripts/cluster.sh install
 	bin/mpicc -O2 -o bin/heat examples/heat/heat.c -lm
 	go test -vet=off -count=1 -timeout 60m ./internal/testing/cluster -cluster $(clusterflags)
 
-test-browser: build ## the page of --status in a headless Chromium, and the guide's pictures of it: half a minute (installs Debian's chromium-headless-shell if there is no browser)
+test-browser: tools ## the page of --status in a headless Chromium, and the guide's pictures of it: half a minute (installs Debian's chromium-headless-shell if there is no browser; browserflags= leaves the pictures as they are)
 	command -v chromium-headless-shell chromium >/dev/null || apt-get install -y --no-install-recommends chromium-headless-shell fonts-dejavu-core
-	go test -vet=off -count=1 -v ./internal/testing/browser -browser -pictures $(CURDIR)/docs/guide/status
+	go build -o bin/ ./cmd/banyan ./examples/cg
+	go test -vet=off -count=1 -v ./internal/testing/browser -browser $(browserflags)
 
 manifests: tools ## the files of deploy/kubernetes against the types of the API; a module of its own
 	cd deploy/kubernetes/check && go vet . && go test -vet=off .
-
-unit: tools ## the tests, without lint and what the race detector runs
-	@# Explorations and simulations leave much garbage and keep little.
-	GOGC=400 go test -vet=off $$(go list ./... | grep -vx $(elsewhere))
-	GOGC=400 go test -vet=off -run '$(unraced)' $(addprefix ./,$(mostly_raced))
-
-lint: tools ## vet and staticcheck in one (internal/testing/lint), and the house rules (imports, purity, shape, words: internal/testing/house)
-	GOGC=800 go tool lint ./... # a third less time, for a gigabyte more memory
-	go test -vet=off ./internal/testing/house
 
 demo: build ## the main job: kill processes of a program, get the same answer
 	bin/banyan demo

@@ -29,6 +29,11 @@
                           If restored isn't NULL, *restored is 1 in the first call of a process
                           that replaces a dead one, when the memory has its new contents, else 0.
 
+   MPIX_Expect_safepoints says how many safe points the program passes in all, from its beginning to
+                          its end, for people who watch it (banyan run --status): they are shown
+                          how much is left. Each rank says it, with its own number; a replacement
+                          says the same again. 0: unknown. MPI_ERR_COUNT: it is negative.
+
    All return MPI_SUCCESS, or do as the error handler of MPI_COMM_SELF says (that of
    MPI_COMM_WORLD, while MPI_COMM_SELF has the default one). See docs/guide/replication.md.
 
@@ -58,6 +63,7 @@ extern "C" {
 int PMPIX_State_register(const char *name, void *address, MPI_Count count, MPI_Datatype datatype) __attribute__((weak));
 int PMPIX_State_unregister(const char *name) __attribute__((weak));
 int PMPIX_Safepoint(int *restored) __attribute__((weak));
+int PMPIX_Expect_safepoints(MPI_Count total) __attribute__((weak));
 #define BANYAN_CALL(function, arguments, otherwise) (PMPIX_##function ? PMPIX_##function arguments : (otherwise))
 #else
 #define BANYAN_CALL(function, arguments, otherwise) (otherwise)
@@ -80,6 +86,12 @@ static inline int MPIX_Safepoint(int *restored)
 	if (restored)
 		*restored = 0;
 	return BANYAN_CALL(Safepoint, (restored), MPI_SUCCESS);
+}
+
+static inline int MPIX_Expect_safepoints(MPI_Count total)
+{
+	(void)total;
+	return BANYAN_CALL(Expect_safepoints, (total), MPI_SUCCESS);
 }
 
 #undef BANYAN_CALL

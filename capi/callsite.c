@@ -64,7 +64,7 @@ int banyan_locate(uintptr_t address, const char **file, uintptr_t *linked)
 		return 0;
 	const char *slash = strrchr(map->l_name, '/');
 	const char *name = slash ? slash + 1 : map->l_name;
-	if (strncmp(name, "libmpi_abi", strlen("libmpi_abi")) == 0)
+	if (strncmp(name, "libmpi_abi.", strlen("libmpi_abi.")) == 0 || strncmp(name, "libmpifort_abi.", strlen("libmpifort_abi.")) == 0)
 		return 0;
 	*file = map->l_name;
 	*linked = address - map->l_addr;

@@ -25,6 +25,13 @@ int PMPIX_State_unregister(const char *name)
 }
 ALIAS(int, MPIX_State_unregister, (const char *name));
 
+int PMPIX_Expect_safepoints(MPI_Count total)
+{
+	GUARD(MPIX_Expect_safepoints);
+	return RESULT(banyan_ExpectSafepoints(total));
+}
+ALIAS(int, MPIX_Expect_safepoints, (MPI_Count total));
+
 // Most safe points have nothing to do, and then make no call into Go.
 int PMPIX_Safepoint(int *restored)
 {

@@ -30,6 +30,9 @@ func banyan_Safepoint(restored *int32) int32 {
 	return int32(process.Safepoint(restored))
 }
 
+//export banyan_ExpectSafepoints
+func banyan_ExpectSafepoints(total int64) int32 { return int32(process.ExpectSafepoints(total)) }
+
 // watchSafepoints tells C when a safe point has anything to do.
 func watchSafepoints(e *engine.Engine) {
 	e.Wanted(func(due bool) {

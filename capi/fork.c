@@ -7,6 +7,7 @@
 
 #include "banyan.h"
 #include "lane.h"
+#include "led.h"
 #include "signals.h"
 
 int banyan_unusual;
@@ -14,6 +15,7 @@ int banyan_unusual;
 static void in_child(void)
 {
 	banyan_unusual |= BANYAN_FORKED;
+	banyan_led = 0;
 	banyan_lane_close();
 	banyan_signals_in_child();
 }

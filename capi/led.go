@@ -6,12 +6,14 @@ package main
 /*
 #include "callsite.h"
 #include "led.h"
+#include "threads.h"
 */
 import "C"
 
 import (
 	"banyan/internal/job/join"
 	"banyan/internal/runtime/engine"
+	runtime "banyan/internal/runtime/process"
 )
 
 // timeEngine is the engine that is asked for the time.
@@ -33,6 +35,12 @@ func callerInC() string {
 		return ""
 	}
 	return join.Line(make(callSites).present())
+}
+
+// threadInC names the program's thread that makes the present call, on that thread.
+func threadInC() (id runtime.ThreadID, known bool) {
+	name := C.banyan_thread()
+	return runtime.ThreadID(name) - C.BANYAN_FIRST_THREAD, name != 0
 }
 
 func closeTime() { C.banyan_led = 0 }

@@ -39,7 +39,7 @@ import (
 var process = binding.New(binding.Host{Join: joinJob, Flush: flush, Exit: exit, Callbacks: callbacks{}, Locate: uintptr(C.banyan_last_words())})
 
 func joinJob() (binding.Job, error) {
-	j, err := join.Join(join.Options{Lane: true, Where: callerInC})
+	j, err := join.Join(join.Options{Lane: true, Where: callerInC, Thread: threadInC})
 	if err != nil {
 		return nil, err
 	}

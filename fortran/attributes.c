@@ -122,18 +122,21 @@ static struct fortran_keyval *state(void (*copy)(void), void (*erase)(void), MPI
 /* KEYVAL makes the procedures of one kind of object. An attribute that C has set is a pointer.
    Predefined attributes point to a value, and Fortran gets this value. */
 #define KEYVAL(type, name, Name, predefined)                                                                         \
-	ENTRY(void, mpi_##name##_create_keyval_,                                                                     \
+	ENTRY_F08(void, mpi_##name##_create_keyval_,                                                                     \
 		(void (*copy)(void), void (*erase)(void), MPI_Fint *keyval, MPI_Aint *extra, MPI_Fint *ierror))      \
 	{                                                                                                            \
+		OPTIONAL(ierror);                                                                                    \
 		*ierror = PMPI_##Name##_create_keyval(name##_copy, name##_erase, keyval, state(copy, erase, *extra, 0)); \
 	}                                                                                                            \
-	ENTRY(void, mpi_##name##_set_attr_, (MPI_Fint *object, MPI_Fint *keyval, MPI_Aint *value, MPI_Fint *ierror)) \
+	ENTRY_F08(void, mpi_##name##_set_attr_, (MPI_Fint *object, MPI_Fint *keyval, MPI_Aint *value, MPI_Fint *ierror)) \
 	{                                                                                                            \
+		OPTIONAL(ierror);                                                                                    \
 		SET(Name, HANDLE(type, *object), *keyval, *value);                                                   \
 	}                                                                                                            \
-	ENTRY(void, mpi_##name##_get_attr_,                                                                          \
+	ENTRY_F08(void, mpi_##name##_get_attr_,                                                                          \
 		(MPI_Fint *object, MPI_Fint *keyval, MPI_Aint *value, MPI_Fint *flag, MPI_Fint *ierror))             \
 	{                                                                                                            \
+		OPTIONAL(ierror);                                                                                    \
 		void *found = NULL;                                                                                  \
 		*ierror = PMPI_##Name##_get_attr(HANDLE(type, *object), *keyval, &found, flag);                      \
 		if (*ierror == MPI_SUCCESS && *flag)                                                                 \

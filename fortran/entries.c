@@ -4,127 +4,127 @@
 
 ENTRY(void, mpi_abi_get_fortran_booleans_, (MPI_Fint *logical_size, void *logical_true, void *logical_false, MPI_Fint *is_set, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Abi_get_fortran_booleans(*logical_size, banyan_buffer(logical_true), banyan_buffer(logical_false), (int *)is_set);
+	banyan_result(ierror, PMPI_Abi_get_fortran_booleans(*logical_size, banyan_buffer(logical_true), banyan_buffer(logical_false), (int *)is_set));
 }
 
-ENTRY(void, mpi_abi_get_fortran_info_, (MPI_Fint *info, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_abi_get_fortran_info_, (MPI_Fint *info, MPI_Fint *ierror))
 {
 	MPI_Info c_info = HANDLE(MPI_Info, *info);
-	*ierror = PMPI_Abi_get_fortran_info(&c_info);
+	banyan_result(ierror, PMPI_Abi_get_fortran_info(&c_info));
 	*info = NUMBER(c_info);
 }
 
-ENTRY(void, mpi_abi_get_info_, (MPI_Fint *info, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_abi_get_info_, (MPI_Fint *info, MPI_Fint *ierror))
 {
 	MPI_Info c_info = HANDLE(MPI_Info, *info);
-	*ierror = PMPI_Abi_get_info(&c_info);
+	banyan_result(ierror, PMPI_Abi_get_info(&c_info));
 	*info = NUMBER(c_info);
 }
 
-ENTRY(void, mpi_abi_get_version_, (MPI_Fint *abi_major, MPI_Fint *abi_minor, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_abi_get_version_, (MPI_Fint *abi_major, MPI_Fint *abi_minor, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Abi_get_version((int *)abi_major, (int *)abi_minor);
+	banyan_result(ierror, PMPI_Abi_get_version((int *)abi_major, (int *)abi_minor));
 }
 
 ENTRY(void, mpi_abi_set_fortran_booleans_, (MPI_Fint *logical_size, void *logical_true, void *logical_false, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Abi_set_fortran_booleans(*logical_size, banyan_buffer(logical_true), banyan_buffer(logical_false));
+	banyan_result(ierror, PMPI_Abi_set_fortran_booleans(*logical_size, banyan_buffer(logical_true), banyan_buffer(logical_false)));
 }
 
-ENTRY(void, mpi_abi_set_fortran_info_, (MPI_Fint *info, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_abi_set_fortran_info_, (MPI_Fint *info, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Abi_set_fortran_info(HANDLE(MPI_Info, *info));
+	banyan_result(ierror, PMPI_Abi_set_fortran_info(HANDLE(MPI_Info, *info)));
 }
 
-ENTRY(void, mpi_abort_, (MPI_Fint *comm, MPI_Fint *errorcode, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_abort_, (MPI_Fint *comm, MPI_Fint *errorcode, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Abort(HANDLE(MPI_Comm, *comm), *errorcode);
+	banyan_result(ierror, PMPI_Abort(HANDLE(MPI_Comm, *comm), *errorcode));
 }
 
 ENTRY(void, mpi_accumulate_, (void *origin_addr, MPI_Fint *origin_count, MPI_Fint *origin_datatype, MPI_Fint *target_rank, MPI_Aint *target_disp, MPI_Fint *target_count, MPI_Fint *target_datatype, MPI_Fint *op, MPI_Fint *win, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Accumulate(banyan_buffer(origin_addr), *origin_count, HANDLE(MPI_Datatype, *origin_datatype), *target_rank, *target_disp, *target_count, HANDLE(MPI_Datatype, *target_datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Accumulate(banyan_buffer(origin_addr), *origin_count, HANDLE(MPI_Datatype, *origin_datatype), *target_rank, *target_disp, *target_count, HANDLE(MPI_Datatype, *target_datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Win, *win)));
 }
 
-ENTRY(void, mpi_add_error_class_, (MPI_Fint *errorclass, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_add_error_class_, (MPI_Fint *errorclass, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Add_error_class((int *)errorclass);
+	banyan_result(ierror, PMPI_Add_error_class((int *)errorclass));
 }
 
-ENTRY(void, mpi_add_error_code_, (MPI_Fint *errorclass, MPI_Fint *errorcode, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_add_error_code_, (MPI_Fint *errorclass, MPI_Fint *errorcode, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Add_error_code(*errorclass, (int *)errorcode);
+	banyan_result(ierror, PMPI_Add_error_code(*errorclass, (int *)errorcode));
 }
 
-ENTRY(void, mpi_add_error_string_, (MPI_Fint *errorcode, char *string, MPI_Fint *ierror, size_t l_string))
+ENTRY_F08(void, mpi_add_error_string_, (MPI_Fint *errorcode, char *string, MPI_Fint *ierror, size_t l_string))
 {
 	char *c_string = banyan_string(string, l_string);
-	*ierror = PMPI_Add_error_string(*errorcode, c_string);
+	banyan_result(ierror, PMPI_Add_error_string(*errorcode, c_string));
 	free(c_string);
 }
 
 ENTRY(void, mpi_allgather_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Allgather(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Allgather(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_allgather_init_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Allgather_init(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Allgather_init(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_allgatherv_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Allgatherv(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)displs, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Allgatherv(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)displs, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_allgatherv_init_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Allgatherv_init(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)displs, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Allgatherv_init(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)displs, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_alloc_mem_, (MPI_Aint *size, MPI_Fint *info, void *baseptr, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_alloc_mem_, (MPI_Aint *size, MPI_Fint *info, void *baseptr, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Alloc_mem(*size, HANDLE(MPI_Info, *info), baseptr);
+	banyan_result(ierror, PMPI_Alloc_mem(*size, HANDLE(MPI_Info, *info), baseptr));
 }
 
 ENTRY(void, mpi_allreduce_, (void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Allreduce(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Allreduce(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_allreduce_init_, (void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Allreduce_init(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Allreduce_init(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_alltoall_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Alltoall(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Alltoall(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_alltoall_init_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Alltoall_init(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Alltoall_init(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_alltoallv_, (void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Alltoallv(banyan_buffer(sendbuf), (int *)sendcounts, (int *)sdispls, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)rdispls, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Alltoallv(banyan_buffer(sendbuf), (int *)sendcounts, (int *)sdispls, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)rdispls, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_alltoallv_init_, (void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Alltoallv_init(banyan_buffer(sendbuf), (int *)sendcounts, (int *)sdispls, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)rdispls, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Alltoallv_init(banyan_buffer(sendbuf), (int *)sendcounts, (int *)sdispls, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)rdispls, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
@@ -134,7 +134,7 @@ ENTRY(void, mpi_alltoallw_, (void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdis
 	MPI_Datatype *c_sendtypes = banyan_handles(n_sendtypes, sendtypes);
 	int n_recvtypes = banyan_peers(*comm);
 	MPI_Datatype *c_recvtypes = banyan_handles(n_recvtypes, recvtypes);
-	*ierror = PMPI_Alltoallw(banyan_buffer(sendbuf), (int *)sendcounts, (int *)sdispls, c_sendtypes, banyan_buffer(recvbuf), (int *)recvcounts, (int *)rdispls, c_recvtypes, HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Alltoallw(banyan_buffer(sendbuf), (int *)sendcounts, (int *)sdispls, c_sendtypes, banyan_buffer(recvbuf), (int *)recvcounts, (int *)rdispls, c_recvtypes, HANDLE(MPI_Comm, *comm)));
 	banyan_numbers(n_sendtypes, c_sendtypes, NULL);
 	banyan_numbers(n_recvtypes, c_recvtypes, NULL);
 }
@@ -146,522 +146,522 @@ ENTRY(void, mpi_alltoallw_init_, (void *sendbuf, MPI_Fint *sendcounts, MPI_Fint 
 	int n_recvtypes = banyan_peers(*comm);
 	MPI_Datatype *c_recvtypes = banyan_handles(n_recvtypes, recvtypes);
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Alltoallw_init(banyan_buffer(sendbuf), (int *)sendcounts, (int *)sdispls, c_sendtypes, banyan_buffer(recvbuf), (int *)recvcounts, (int *)rdispls, c_recvtypes, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Alltoallw_init(banyan_buffer(sendbuf), (int *)sendcounts, (int *)sdispls, c_sendtypes, banyan_buffer(recvbuf), (int *)recvcounts, (int *)rdispls, c_recvtypes, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	banyan_numbers(n_sendtypes, c_sendtypes, NULL);
 	banyan_numbers(n_recvtypes, c_recvtypes, NULL);
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_attr_delete_, (MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_attr_delete_, (MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Attr_delete(HANDLE(MPI_Comm, *comm), *keyval);
+	banyan_result(ierror, PMPI_Attr_delete(HANDLE(MPI_Comm, *comm), *keyval));
 }
 
-ENTRY(void, mpi_barrier_, (MPI_Fint *comm, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_barrier_, (MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Barrier(HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Barrier(HANDLE(MPI_Comm, *comm)));
 }
 
-ENTRY(void, mpi_barrier_init_, (MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_barrier_init_, (MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Barrier_init(HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Barrier_init(HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_bcast_, (void *buffer, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Bcast(banyan_buffer(buffer), *count, HANDLE(MPI_Datatype, *datatype), *root, HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Bcast(banyan_buffer(buffer), *count, HANDLE(MPI_Datatype, *datatype), *root, HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_bcast_init_, (void *buffer, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Bcast_init(banyan_buffer(buffer), *count, HANDLE(MPI_Datatype, *datatype), *root, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Bcast_init(banyan_buffer(buffer), *count, HANDLE(MPI_Datatype, *datatype), *root, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_bsend_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *dest, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Bsend(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Bsend(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_bsend_init_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *dest, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Bsend_init(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Bsend_init(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_buffer_attach_, (void *buffer, MPI_Fint *size, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Buffer_attach(banyan_buffer(buffer), *size);
+	banyan_result(ierror, PMPI_Buffer_attach(banyan_buffer(buffer), *size));
 }
 
-ENTRY(void, mpi_buffer_flush_, (MPI_Fint *ierror))
+ENTRY_F08(void, mpi_buffer_flush_, (MPI_Fint *ierror))
 {
-	*ierror = PMPI_Buffer_flush();
+	banyan_result(ierror, PMPI_Buffer_flush());
 }
 
-ENTRY(void, mpi_buffer_iflush_, (MPI_Fint *request, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_buffer_iflush_, (MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Buffer_iflush(&c_request);
+	banyan_result(ierror, PMPI_Buffer_iflush(&c_request));
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_cancel_, (MPI_Fint *request, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_cancel_, (MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Cancel(&c_request);
+	banyan_result(ierror, PMPI_Cancel(&c_request));
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_cart_coords_, (MPI_Fint *comm, MPI_Fint *rank, MPI_Fint *maxdims, MPI_Fint *coords, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_cart_coords_, (MPI_Fint *comm, MPI_Fint *rank, MPI_Fint *maxdims, MPI_Fint *coords, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Cart_coords(HANDLE(MPI_Comm, *comm), *rank, *maxdims, (int *)coords);
+	banyan_result(ierror, PMPI_Cart_coords(HANDLE(MPI_Comm, *comm), *rank, *maxdims, (int *)coords));
 }
 
-ENTRY(void, mpi_cart_create_, (MPI_Fint *comm_old, MPI_Fint *ndims, MPI_Fint *dims, MPI_Fint *periods, MPI_Fint *reorder, MPI_Fint *comm_cart, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_cart_create_, (MPI_Fint *comm_old, MPI_Fint *ndims, MPI_Fint *dims, MPI_Fint *periods, MPI_Fint *reorder, MPI_Fint *comm_cart, MPI_Fint *ierror))
 {
 	MPI_Comm c_comm_cart = HANDLE(MPI_Comm, *comm_cart);
-	*ierror = PMPI_Cart_create(HANDLE(MPI_Comm, *comm_old), *ndims, (int *)dims, (int *)periods, *reorder, &c_comm_cart);
+	banyan_result(ierror, PMPI_Cart_create(HANDLE(MPI_Comm, *comm_old), *ndims, (int *)dims, (int *)periods, *reorder, &c_comm_cart));
 	*comm_cart = NUMBER(c_comm_cart);
 }
 
-ENTRY(void, mpi_cart_get_, (MPI_Fint *comm, MPI_Fint *maxdims, MPI_Fint *dims, MPI_Fint *periods, MPI_Fint *coords, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_cart_get_, (MPI_Fint *comm, MPI_Fint *maxdims, MPI_Fint *dims, MPI_Fint *periods, MPI_Fint *coords, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Cart_get(HANDLE(MPI_Comm, *comm), *maxdims, (int *)dims, (int *)periods, (int *)coords);
+	banyan_result(ierror, PMPI_Cart_get(HANDLE(MPI_Comm, *comm), *maxdims, (int *)dims, (int *)periods, (int *)coords));
 }
 
-ENTRY(void, mpi_cart_map_, (MPI_Fint *comm, MPI_Fint *ndims, MPI_Fint *dims, MPI_Fint *periods, MPI_Fint *newrank, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_cart_map_, (MPI_Fint *comm, MPI_Fint *ndims, MPI_Fint *dims, MPI_Fint *periods, MPI_Fint *newrank, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Cart_map(HANDLE(MPI_Comm, *comm), *ndims, (int *)dims, (int *)periods, (int *)newrank);
+	banyan_result(ierror, PMPI_Cart_map(HANDLE(MPI_Comm, *comm), *ndims, (int *)dims, (int *)periods, (int *)newrank));
 }
 
-ENTRY(void, mpi_cart_rank_, (MPI_Fint *comm, MPI_Fint *coords, MPI_Fint *rank, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_cart_rank_, (MPI_Fint *comm, MPI_Fint *coords, MPI_Fint *rank, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Cart_rank(HANDLE(MPI_Comm, *comm), (int *)coords, (int *)rank);
+	banyan_result(ierror, PMPI_Cart_rank(HANDLE(MPI_Comm, *comm), (int *)coords, (int *)rank));
 }
 
-ENTRY(void, mpi_cart_shift_, (MPI_Fint *comm, MPI_Fint *direction, MPI_Fint *disp, MPI_Fint *rank_source, MPI_Fint *rank_dest, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_cart_shift_, (MPI_Fint *comm, MPI_Fint *direction, MPI_Fint *disp, MPI_Fint *rank_source, MPI_Fint *rank_dest, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Cart_shift(HANDLE(MPI_Comm, *comm), *direction, *disp, (int *)rank_source, (int *)rank_dest);
+	banyan_result(ierror, PMPI_Cart_shift(HANDLE(MPI_Comm, *comm), *direction, *disp, (int *)rank_source, (int *)rank_dest));
 }
 
-ENTRY(void, mpi_cart_sub_, (MPI_Fint *comm, MPI_Fint *remain_dims, MPI_Fint *newcomm, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_cart_sub_, (MPI_Fint *comm, MPI_Fint *remain_dims, MPI_Fint *newcomm, MPI_Fint *ierror))
 {
 	MPI_Comm c_newcomm = HANDLE(MPI_Comm, *newcomm);
-	*ierror = PMPI_Cart_sub(HANDLE(MPI_Comm, *comm), (int *)remain_dims, &c_newcomm);
+	banyan_result(ierror, PMPI_Cart_sub(HANDLE(MPI_Comm, *comm), (int *)remain_dims, &c_newcomm));
 	*newcomm = NUMBER(c_newcomm);
 }
 
-ENTRY(void, mpi_cartdim_get_, (MPI_Fint *comm, MPI_Fint *ndims, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_cartdim_get_, (MPI_Fint *comm, MPI_Fint *ndims, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Cartdim_get(HANDLE(MPI_Comm, *comm), (int *)ndims);
+	banyan_result(ierror, PMPI_Cartdim_get(HANDLE(MPI_Comm, *comm), (int *)ndims));
 }
 
-ENTRY(void, mpi_close_port_, (char *port_name, MPI_Fint *ierror, size_t l_port_name))
+ENTRY_F08(void, mpi_close_port_, (char *port_name, MPI_Fint *ierror, size_t l_port_name))
 {
 	char *c_port_name = banyan_string(port_name, l_port_name);
-	*ierror = PMPI_Close_port(c_port_name);
+	banyan_result(ierror, PMPI_Close_port(c_port_name));
 	free(c_port_name);
 }
 
-ENTRY(void, mpi_comm_accept_, (char *port_name, MPI_Fint *info, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *newcomm, MPI_Fint *ierror, size_t l_port_name))
+ENTRY_F08(void, mpi_comm_accept_, (char *port_name, MPI_Fint *info, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *newcomm, MPI_Fint *ierror, size_t l_port_name))
 {
 	char *c_port_name = banyan_string(port_name, l_port_name);
 	MPI_Comm c_newcomm = HANDLE(MPI_Comm, *newcomm);
-	*ierror = PMPI_Comm_accept(c_port_name, HANDLE(MPI_Info, *info), *root, HANDLE(MPI_Comm, *comm), &c_newcomm);
+	banyan_result(ierror, PMPI_Comm_accept(c_port_name, HANDLE(MPI_Info, *info), *root, HANDLE(MPI_Comm, *comm), &c_newcomm));
 	free(c_port_name);
 	*newcomm = NUMBER(c_newcomm);
 }
 
 ENTRY(void, mpi_comm_attach_buffer_, (MPI_Fint *comm, void *buffer, MPI_Fint *size, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Comm_attach_buffer(HANDLE(MPI_Comm, *comm), banyan_buffer(buffer), *size);
+	banyan_result(ierror, PMPI_Comm_attach_buffer(HANDLE(MPI_Comm, *comm), banyan_buffer(buffer), *size));
 }
 
-ENTRY(void, mpi_comm_call_errhandler_, (MPI_Fint *comm, MPI_Fint *errorcode, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_call_errhandler_, (MPI_Fint *comm, MPI_Fint *errorcode, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Comm_call_errhandler(HANDLE(MPI_Comm, *comm), *errorcode);
+	banyan_result(ierror, PMPI_Comm_call_errhandler(HANDLE(MPI_Comm, *comm), *errorcode));
 }
 
-ENTRY(void, mpi_comm_compare_, (MPI_Fint *comm1, MPI_Fint *comm2, MPI_Fint *result, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_compare_, (MPI_Fint *comm1, MPI_Fint *comm2, MPI_Fint *result, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Comm_compare(HANDLE(MPI_Comm, *comm1), HANDLE(MPI_Comm, *comm2), (int *)result);
+	banyan_result(ierror, PMPI_Comm_compare(HANDLE(MPI_Comm, *comm1), HANDLE(MPI_Comm, *comm2), (int *)result));
 }
 
-ENTRY(void, mpi_comm_connect_, (char *port_name, MPI_Fint *info, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *newcomm, MPI_Fint *ierror, size_t l_port_name))
+ENTRY_F08(void, mpi_comm_connect_, (char *port_name, MPI_Fint *info, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *newcomm, MPI_Fint *ierror, size_t l_port_name))
 {
 	char *c_port_name = banyan_string(port_name, l_port_name);
 	MPI_Comm c_newcomm = HANDLE(MPI_Comm, *newcomm);
-	*ierror = PMPI_Comm_connect(c_port_name, HANDLE(MPI_Info, *info), *root, HANDLE(MPI_Comm, *comm), &c_newcomm);
+	banyan_result(ierror, PMPI_Comm_connect(c_port_name, HANDLE(MPI_Info, *info), *root, HANDLE(MPI_Comm, *comm), &c_newcomm));
 	free(c_port_name);
 	*newcomm = NUMBER(c_newcomm);
 }
 
-ENTRY(void, mpi_comm_create_, (MPI_Fint *comm, MPI_Fint *group, MPI_Fint *newcomm, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_create_, (MPI_Fint *comm, MPI_Fint *group, MPI_Fint *newcomm, MPI_Fint *ierror))
 {
 	MPI_Comm c_newcomm = HANDLE(MPI_Comm, *newcomm);
-	*ierror = PMPI_Comm_create(HANDLE(MPI_Comm, *comm), HANDLE(MPI_Group, *group), &c_newcomm);
+	banyan_result(ierror, PMPI_Comm_create(HANDLE(MPI_Comm, *comm), HANDLE(MPI_Group, *group), &c_newcomm));
 	*newcomm = NUMBER(c_newcomm);
 }
 
-ENTRY(void, mpi_comm_create_errhandler_, (void (*comm_errhandler_fn)(void), MPI_Fint *errhandler, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_create_errhandler_, (void (*comm_errhandler_fn)(void), MPI_Fint *errhandler, MPI_Fint *ierror))
 {
 	MPI_Errhandler c_errhandler = HANDLE(MPI_Errhandler, *errhandler);
-	*ierror = PMPI_Comm_create_errhandler((MPI_Comm_errhandler_function *)comm_errhandler_fn, &c_errhandler);
+	banyan_result(ierror, PMPI_Comm_create_errhandler((MPI_Comm_errhandler_function *)comm_errhandler_fn, &c_errhandler));
 	*errhandler = NUMBER(c_errhandler);
 }
 
-ENTRY(void, mpi_comm_create_from_group_, (MPI_Fint *group, char *stringtag, MPI_Fint *info, MPI_Fint *errhandler, MPI_Fint *newcomm, MPI_Fint *ierror, size_t l_stringtag))
+ENTRY_F08(void, mpi_comm_create_from_group_, (MPI_Fint *group, char *stringtag, MPI_Fint *info, MPI_Fint *errhandler, MPI_Fint *newcomm, MPI_Fint *ierror, size_t l_stringtag))
 {
 	char *c_stringtag = banyan_string(stringtag, l_stringtag);
 	MPI_Comm c_newcomm = HANDLE(MPI_Comm, *newcomm);
-	*ierror = PMPI_Comm_create_from_group(HANDLE(MPI_Group, *group), c_stringtag, HANDLE(MPI_Info, *info), HANDLE(MPI_Errhandler, *errhandler), &c_newcomm);
+	banyan_result(ierror, PMPI_Comm_create_from_group(HANDLE(MPI_Group, *group), c_stringtag, HANDLE(MPI_Info, *info), HANDLE(MPI_Errhandler, *errhandler), &c_newcomm));
 	free(c_stringtag);
 	*newcomm = NUMBER(c_newcomm);
 }
 
-ENTRY(void, mpi_comm_create_group_, (MPI_Fint *comm, MPI_Fint *group, MPI_Fint *tag, MPI_Fint *newcomm, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_create_group_, (MPI_Fint *comm, MPI_Fint *group, MPI_Fint *tag, MPI_Fint *newcomm, MPI_Fint *ierror))
 {
 	MPI_Comm c_newcomm = HANDLE(MPI_Comm, *newcomm);
-	*ierror = PMPI_Comm_create_group(HANDLE(MPI_Comm, *comm), HANDLE(MPI_Group, *group), *tag, &c_newcomm);
+	banyan_result(ierror, PMPI_Comm_create_group(HANDLE(MPI_Comm, *comm), HANDLE(MPI_Group, *group), *tag, &c_newcomm));
 	*newcomm = NUMBER(c_newcomm);
 }
 
-ENTRY(void, mpi_comm_delete_attr_, (MPI_Fint *comm, MPI_Fint *comm_keyval, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_delete_attr_, (MPI_Fint *comm, MPI_Fint *comm_keyval, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Comm_delete_attr(HANDLE(MPI_Comm, *comm), *comm_keyval);
+	banyan_result(ierror, PMPI_Comm_delete_attr(HANDLE(MPI_Comm, *comm), *comm_keyval));
 }
 
-ENTRY(void, mpi_comm_detach_buffer_, (MPI_Fint *comm, void *buffer_addr, MPI_Fint *size, MPI_Fint *ierror))
-{
-	*ierror = PMPI_Comm_detach_buffer(HANDLE(MPI_Comm, *comm), banyan_buffer(buffer_addr), (int *)size);
-}
-
-ENTRY(void, mpi_comm_disconnect_, (MPI_Fint *comm, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_disconnect_, (MPI_Fint *comm, MPI_Fint *ierror))
 {
 	MPI_Comm c_comm = HANDLE(MPI_Comm, *comm);
-	*ierror = PMPI_Comm_disconnect(&c_comm);
+	banyan_result(ierror, PMPI_Comm_disconnect(&c_comm));
 	*comm = NUMBER(c_comm);
 }
 
-ENTRY(void, mpi_comm_dup_, (MPI_Fint *comm, MPI_Fint *newcomm, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_dup_, (MPI_Fint *comm, MPI_Fint *newcomm, MPI_Fint *ierror))
 {
 	MPI_Comm c_newcomm = HANDLE(MPI_Comm, *newcomm);
-	*ierror = PMPI_Comm_dup(HANDLE(MPI_Comm, *comm), &c_newcomm);
+	banyan_result(ierror, PMPI_Comm_dup(HANDLE(MPI_Comm, *comm), &c_newcomm));
 	*newcomm = NUMBER(c_newcomm);
 }
 
-ENTRY(void, mpi_comm_dup_with_info_, (MPI_Fint *comm, MPI_Fint *info, MPI_Fint *newcomm, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_dup_with_info_, (MPI_Fint *comm, MPI_Fint *info, MPI_Fint *newcomm, MPI_Fint *ierror))
 {
 	MPI_Comm c_newcomm = HANDLE(MPI_Comm, *newcomm);
-	*ierror = PMPI_Comm_dup_with_info(HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_newcomm);
+	banyan_result(ierror, PMPI_Comm_dup_with_info(HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_newcomm));
 	*newcomm = NUMBER(c_newcomm);
 }
 
-ENTRY(void, mpi_comm_flush_buffer_, (MPI_Fint *comm, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_flush_buffer_, (MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Comm_flush_buffer(HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Comm_flush_buffer(HANDLE(MPI_Comm, *comm)));
 }
 
-ENTRY(void, mpi_comm_free_, (MPI_Fint *comm, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_free_, (MPI_Fint *comm, MPI_Fint *ierror))
 {
 	MPI_Comm c_comm = HANDLE(MPI_Comm, *comm);
-	*ierror = PMPI_Comm_free(&c_comm);
+	banyan_result(ierror, PMPI_Comm_free(&c_comm));
 	*comm = NUMBER(c_comm);
 }
 
-ENTRY(void, mpi_comm_free_keyval_, (MPI_Fint *comm_keyval, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_free_keyval_, (MPI_Fint *comm_keyval, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Comm_free_keyval((int *)comm_keyval);
+	banyan_result(ierror, PMPI_Comm_free_keyval((int *)comm_keyval));
 }
 
-ENTRY(void, mpi_comm_get_errhandler_, (MPI_Fint *comm, MPI_Fint *errhandler, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_get_errhandler_, (MPI_Fint *comm, MPI_Fint *errhandler, MPI_Fint *ierror))
 {
 	MPI_Errhandler c_errhandler = HANDLE(MPI_Errhandler, *errhandler);
-	*ierror = PMPI_Comm_get_errhandler(HANDLE(MPI_Comm, *comm), &c_errhandler);
+	banyan_result(ierror, PMPI_Comm_get_errhandler(HANDLE(MPI_Comm, *comm), &c_errhandler));
 	*errhandler = NUMBER(c_errhandler);
 }
 
-ENTRY(void, mpi_comm_get_info_, (MPI_Fint *comm, MPI_Fint *info_used, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_get_info_, (MPI_Fint *comm, MPI_Fint *info_used, MPI_Fint *ierror))
 {
 	MPI_Info c_info_used = HANDLE(MPI_Info, *info_used);
-	*ierror = PMPI_Comm_get_info(HANDLE(MPI_Comm, *comm), &c_info_used);
+	banyan_result(ierror, PMPI_Comm_get_info(HANDLE(MPI_Comm, *comm), &c_info_used));
 	*info_used = NUMBER(c_info_used);
 }
 
-ENTRY(void, mpi_comm_get_name_, (MPI_Fint *comm, char *comm_name, MPI_Fint *resultlen, MPI_Fint *ierror, size_t l_comm_name))
+ENTRY_F08(void, mpi_comm_get_name_, (MPI_Fint *comm, char *comm_name, MPI_Fint *resultlen, MPI_Fint *ierror, size_t l_comm_name))
 {
 	char c_comm_name[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-	*ierror = PMPI_Comm_get_name(HANDLE(MPI_Comm, *comm), c_comm_name, (int *)resultlen);
+	banyan_result(ierror, PMPI_Comm_get_name(HANDLE(MPI_Comm, *comm), c_comm_name, (int *)resultlen));
 	banyan_blank(comm_name, l_comm_name, c_comm_name);
 }
 
-ENTRY(void, mpi_comm_get_parent_, (MPI_Fint *parent, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_get_parent_, (MPI_Fint *parent, MPI_Fint *ierror))
 {
 	MPI_Comm c_parent = HANDLE(MPI_Comm, *parent);
-	*ierror = PMPI_Comm_get_parent(&c_parent);
+	banyan_result(ierror, PMPI_Comm_get_parent(&c_parent));
 	*parent = NUMBER(c_parent);
 }
 
-ENTRY(void, mpi_comm_group_, (MPI_Fint *comm, MPI_Fint *group, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_group_, (MPI_Fint *comm, MPI_Fint *group, MPI_Fint *ierror))
 {
 	MPI_Group c_group = HANDLE(MPI_Group, *group);
-	*ierror = PMPI_Comm_group(HANDLE(MPI_Comm, *comm), &c_group);
+	banyan_result(ierror, PMPI_Comm_group(HANDLE(MPI_Comm, *comm), &c_group));
 	*group = NUMBER(c_group);
 }
 
-ENTRY(void, mpi_comm_idup_, (MPI_Fint *comm, MPI_Fint *newcomm, MPI_Fint *request, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_idup_, (MPI_Fint *comm, MPI_Fint *newcomm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Comm c_newcomm = HANDLE(MPI_Comm, *newcomm);
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Comm_idup(HANDLE(MPI_Comm, *comm), &c_newcomm, &c_request);
+	banyan_result(ierror, PMPI_Comm_idup(HANDLE(MPI_Comm, *comm), &c_newcomm, &c_request));
 	*newcomm = NUMBER(c_newcomm);
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_comm_idup_with_info_, (MPI_Fint *comm, MPI_Fint *info, MPI_Fint *newcomm, MPI_Fint *request, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_idup_with_info_, (MPI_Fint *comm, MPI_Fint *info, MPI_Fint *newcomm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Comm c_newcomm = HANDLE(MPI_Comm, *newcomm);
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Comm_idup_with_info(HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_newcomm, &c_request);
+	banyan_result(ierror, PMPI_Comm_idup_with_info(HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_newcomm, &c_request));
 	*newcomm = NUMBER(c_newcomm);
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_comm_iflush_buffer_, (MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_iflush_buffer_, (MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Comm_iflush_buffer(HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Comm_iflush_buffer(HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_comm_join_, (MPI_Fint *fd, MPI_Fint *intercomm, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_join_, (MPI_Fint *fd, MPI_Fint *intercomm, MPI_Fint *ierror))
 {
 	MPI_Comm c_intercomm = HANDLE(MPI_Comm, *intercomm);
-	*ierror = PMPI_Comm_join(*fd, &c_intercomm);
+	banyan_result(ierror, PMPI_Comm_join(*fd, &c_intercomm));
 	*intercomm = NUMBER(c_intercomm);
 }
 
-ENTRY(void, mpi_comm_rank_, (MPI_Fint *comm, MPI_Fint *rank, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_rank_, (MPI_Fint *comm, MPI_Fint *rank, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Comm_rank(HANDLE(MPI_Comm, *comm), (int *)rank);
+	banyan_result(ierror, PMPI_Comm_rank(HANDLE(MPI_Comm, *comm), (int *)rank));
 }
 
-ENTRY(void, mpi_comm_remote_group_, (MPI_Fint *comm, MPI_Fint *group, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_remote_group_, (MPI_Fint *comm, MPI_Fint *group, MPI_Fint *ierror))
 {
 	MPI_Group c_group = HANDLE(MPI_Group, *group);
-	*ierror = PMPI_Comm_remote_group(HANDLE(MPI_Comm, *comm), &c_group);
+	banyan_result(ierror, PMPI_Comm_remote_group(HANDLE(MPI_Comm, *comm), &c_group));
 	*group = NUMBER(c_group);
 }
 
-ENTRY(void, mpi_comm_remote_size_, (MPI_Fint *comm, MPI_Fint *size, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_remote_size_, (MPI_Fint *comm, MPI_Fint *size, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Comm_remote_size(HANDLE(MPI_Comm, *comm), (int *)size);
+	banyan_result(ierror, PMPI_Comm_remote_size(HANDLE(MPI_Comm, *comm), (int *)size));
 }
 
-ENTRY(void, mpi_comm_set_errhandler_, (MPI_Fint *comm, MPI_Fint *errhandler, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_set_errhandler_, (MPI_Fint *comm, MPI_Fint *errhandler, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Comm_set_errhandler(HANDLE(MPI_Comm, *comm), HANDLE(MPI_Errhandler, *errhandler));
+	banyan_result(ierror, PMPI_Comm_set_errhandler(HANDLE(MPI_Comm, *comm), HANDLE(MPI_Errhandler, *errhandler)));
 }
 
-ENTRY(void, mpi_comm_set_info_, (MPI_Fint *comm, MPI_Fint *info, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_set_info_, (MPI_Fint *comm, MPI_Fint *info, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Comm_set_info(HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info));
+	banyan_result(ierror, PMPI_Comm_set_info(HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info)));
 }
 
-ENTRY(void, mpi_comm_set_name_, (MPI_Fint *comm, char *comm_name, MPI_Fint *ierror, size_t l_comm_name))
+ENTRY_F08(void, mpi_comm_set_name_, (MPI_Fint *comm, char *comm_name, MPI_Fint *ierror, size_t l_comm_name))
 {
 	char *c_comm_name = banyan_string(comm_name, l_comm_name);
-	*ierror = PMPI_Comm_set_name(HANDLE(MPI_Comm, *comm), c_comm_name);
+	banyan_result(ierror, PMPI_Comm_set_name(HANDLE(MPI_Comm, *comm), c_comm_name));
 	free(c_comm_name);
 }
 
-ENTRY(void, mpi_comm_size_, (MPI_Fint *comm, MPI_Fint *size, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_size_, (MPI_Fint *comm, MPI_Fint *size, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Comm_size(HANDLE(MPI_Comm, *comm), (int *)size);
+	banyan_result(ierror, PMPI_Comm_size(HANDLE(MPI_Comm, *comm), (int *)size));
 }
 
-ENTRY(void, mpi_comm_split_, (MPI_Fint *comm, MPI_Fint *color, MPI_Fint *key, MPI_Fint *newcomm, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_split_, (MPI_Fint *comm, MPI_Fint *color, MPI_Fint *key, MPI_Fint *newcomm, MPI_Fint *ierror))
 {
 	MPI_Comm c_newcomm = HANDLE(MPI_Comm, *newcomm);
-	*ierror = PMPI_Comm_split(HANDLE(MPI_Comm, *comm), *color, *key, &c_newcomm);
+	banyan_result(ierror, PMPI_Comm_split(HANDLE(MPI_Comm, *comm), *color, *key, &c_newcomm));
 	*newcomm = NUMBER(c_newcomm);
 }
 
-ENTRY(void, mpi_comm_split_type_, (MPI_Fint *comm, MPI_Fint *split_type, MPI_Fint *key, MPI_Fint *info, MPI_Fint *newcomm, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_split_type_, (MPI_Fint *comm, MPI_Fint *split_type, MPI_Fint *key, MPI_Fint *info, MPI_Fint *newcomm, MPI_Fint *ierror))
 {
 	MPI_Comm c_newcomm = HANDLE(MPI_Comm, *newcomm);
-	*ierror = PMPI_Comm_split_type(HANDLE(MPI_Comm, *comm), *split_type, *key, HANDLE(MPI_Info, *info), &c_newcomm);
+	banyan_result(ierror, PMPI_Comm_split_type(HANDLE(MPI_Comm, *comm), *split_type, *key, HANDLE(MPI_Info, *info), &c_newcomm));
 	*newcomm = NUMBER(c_newcomm);
 }
 
-ENTRY(void, mpi_comm_test_inter_, (MPI_Fint *comm, MPI_Fint *flag, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_comm_test_inter_, (MPI_Fint *comm, MPI_Fint *flag, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Comm_test_inter(HANDLE(MPI_Comm, *comm), (int *)flag);
+	banyan_result(ierror, PMPI_Comm_test_inter(HANDLE(MPI_Comm, *comm), (int *)flag));
 }
 
 ENTRY(void, mpi_compare_and_swap_, (void *origin_addr, void *compare_addr, void *result_addr, MPI_Fint *datatype, MPI_Fint *target_rank, MPI_Aint *target_disp, MPI_Fint *win, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Compare_and_swap(banyan_buffer(origin_addr), banyan_buffer(compare_addr), banyan_buffer(result_addr), HANDLE(MPI_Datatype, *datatype), *target_rank, *target_disp, HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Compare_and_swap(banyan_buffer(origin_addr), banyan_buffer(compare_addr), banyan_buffer(result_addr), HANDLE(MPI_Datatype, *datatype), *target_rank, *target_disp, HANDLE(MPI_Win, *win)));
 }
 
-ENTRY(void, mpi_dims_create_, (MPI_Fint *nnodes, MPI_Fint *ndims, MPI_Fint *dims, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_dims_create_, (MPI_Fint *nnodes, MPI_Fint *ndims, MPI_Fint *dims, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Dims_create(*nnodes, *ndims, (int *)dims);
+	banyan_result(ierror, PMPI_Dims_create(*nnodes, *ndims, (int *)dims));
 }
 
-ENTRY(void, mpi_dist_graph_create_, (MPI_Fint *comm_old, MPI_Fint *n, MPI_Fint *sources, MPI_Fint *degrees, MPI_Fint *destinations, MPI_Fint *weights, MPI_Fint *info, MPI_Fint *reorder, MPI_Fint *comm_dist_graph, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_dist_graph_create_, (MPI_Fint *comm_old, MPI_Fint *n, MPI_Fint *sources, MPI_Fint *degrees, MPI_Fint *destinations, MPI_Fint *weights, MPI_Fint *info, MPI_Fint *reorder, MPI_Fint *comm_dist_graph, MPI_Fint *ierror))
 {
 	MPI_Comm c_comm_dist_graph = HANDLE(MPI_Comm, *comm_dist_graph);
-	*ierror = PMPI_Dist_graph_create(HANDLE(MPI_Comm, *comm_old), *n, (int *)sources, (int *)degrees, (int *)destinations, banyan_weights(weights), HANDLE(MPI_Info, *info), *reorder, &c_comm_dist_graph);
+	banyan_result(ierror, PMPI_Dist_graph_create(HANDLE(MPI_Comm, *comm_old), *n, (int *)sources, (int *)degrees, (int *)destinations, banyan_weights(weights), HANDLE(MPI_Info, *info), *reorder, &c_comm_dist_graph));
 	*comm_dist_graph = NUMBER(c_comm_dist_graph);
 }
 
-ENTRY(void, mpi_dist_graph_create_adjacent_, (MPI_Fint *comm_old, MPI_Fint *indegree, MPI_Fint *sources, MPI_Fint *sourceweights, MPI_Fint *outdegree, MPI_Fint *destinations, MPI_Fint *destweights, MPI_Fint *info, MPI_Fint *reorder, MPI_Fint *comm_dist_graph, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_dist_graph_create_adjacent_, (MPI_Fint *comm_old, MPI_Fint *indegree, MPI_Fint *sources, MPI_Fint *sourceweights, MPI_Fint *outdegree, MPI_Fint *destinations, MPI_Fint *destweights, MPI_Fint *info, MPI_Fint *reorder, MPI_Fint *comm_dist_graph, MPI_Fint *ierror))
 {
 	MPI_Comm c_comm_dist_graph = HANDLE(MPI_Comm, *comm_dist_graph);
-	*ierror = PMPI_Dist_graph_create_adjacent(HANDLE(MPI_Comm, *comm_old), *indegree, (int *)sources, banyan_weights(sourceweights), *outdegree, (int *)destinations, banyan_weights(destweights), HANDLE(MPI_Info, *info), *reorder, &c_comm_dist_graph);
+	banyan_result(ierror, PMPI_Dist_graph_create_adjacent(HANDLE(MPI_Comm, *comm_old), *indegree, (int *)sources, banyan_weights(sourceweights), *outdegree, (int *)destinations, banyan_weights(destweights), HANDLE(MPI_Info, *info), *reorder, &c_comm_dist_graph));
 	*comm_dist_graph = NUMBER(c_comm_dist_graph);
 }
 
-ENTRY(void, mpi_dist_graph_neighbors_, (MPI_Fint *comm, MPI_Fint *maxindegree, MPI_Fint *sources, MPI_Fint *sourceweights, MPI_Fint *maxoutdegree, MPI_Fint *destinations, MPI_Fint *destweights, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_dist_graph_neighbors_, (MPI_Fint *comm, MPI_Fint *maxindegree, MPI_Fint *sources, MPI_Fint *sourceweights, MPI_Fint *maxoutdegree, MPI_Fint *destinations, MPI_Fint *destweights, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Dist_graph_neighbors(HANDLE(MPI_Comm, *comm), *maxindegree, (int *)sources, banyan_weights(sourceweights), *maxoutdegree, (int *)destinations, banyan_weights(destweights));
+	banyan_result(ierror, PMPI_Dist_graph_neighbors(HANDLE(MPI_Comm, *comm), *maxindegree, (int *)sources, banyan_weights(sourceweights), *maxoutdegree, (int *)destinations, banyan_weights(destweights)));
 }
 
-ENTRY(void, mpi_dist_graph_neighbors_count_, (MPI_Fint *comm, MPI_Fint *indegree, MPI_Fint *outdegree, MPI_Fint *weighted, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_dist_graph_neighbors_count_, (MPI_Fint *comm, MPI_Fint *indegree, MPI_Fint *outdegree, MPI_Fint *weighted, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Dist_graph_neighbors_count(HANDLE(MPI_Comm, *comm), (int *)indegree, (int *)outdegree, (int *)weighted);
+	banyan_result(ierror, PMPI_Dist_graph_neighbors_count(HANDLE(MPI_Comm, *comm), (int *)indegree, (int *)outdegree, (int *)weighted));
 }
 
-ENTRY(void, mpi_errhandler_free_, (MPI_Fint *errhandler, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_errhandler_free_, (MPI_Fint *errhandler, MPI_Fint *ierror))
 {
 	MPI_Errhandler c_errhandler = HANDLE(MPI_Errhandler, *errhandler);
-	*ierror = PMPI_Errhandler_free(&c_errhandler);
+	banyan_result(ierror, PMPI_Errhandler_free(&c_errhandler));
 	*errhandler = NUMBER(c_errhandler);
 }
 
-ENTRY(void, mpi_error_class_, (MPI_Fint *errorcode, MPI_Fint *errorclass, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_error_class_, (MPI_Fint *errorcode, MPI_Fint *errorclass, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Error_class(*errorcode, (int *)errorclass);
+	banyan_result(ierror, PMPI_Error_class(*errorcode, (int *)errorclass));
 }
 
-ENTRY(void, mpi_error_string_, (MPI_Fint *errorcode, char *string, MPI_Fint *resultlen, MPI_Fint *ierror, size_t l_string))
+ENTRY_F08(void, mpi_error_string_, (MPI_Fint *errorcode, char *string, MPI_Fint *resultlen, MPI_Fint *ierror, size_t l_string))
 {
 	char c_string[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-	*ierror = PMPI_Error_string(*errorcode, c_string, (int *)resultlen);
+	banyan_result(ierror, PMPI_Error_string(*errorcode, c_string, (int *)resultlen));
 	banyan_blank(string, l_string, c_string);
 }
 
 ENTRY(void, mpi_exscan_, (void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Exscan(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Exscan(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_exscan_init_, (void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Exscan_init(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Exscan_init(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_fetch_and_op_, (void *origin_addr, void *result_addr, MPI_Fint *datatype, MPI_Fint *target_rank, MPI_Aint *target_disp, MPI_Fint *op, MPI_Fint *win, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Fetch_and_op(banyan_buffer(origin_addr), banyan_buffer(result_addr), HANDLE(MPI_Datatype, *datatype), *target_rank, *target_disp, HANDLE(MPI_Op, *op), HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Fetch_and_op(banyan_buffer(origin_addr), banyan_buffer(result_addr), HANDLE(MPI_Datatype, *datatype), *target_rank, *target_disp, HANDLE(MPI_Op, *op), HANDLE(MPI_Win, *win)));
 }
 
-ENTRY(void, mpi_file_call_errhandler_, (MPI_Fint *fh, MPI_Fint *errorcode, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_call_errhandler_, (MPI_Fint *fh, MPI_Fint *errorcode, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_call_errhandler(HANDLE(MPI_File, *fh), *errorcode);
+	banyan_result(ierror, PMPI_File_call_errhandler(HANDLE(MPI_File, *fh), *errorcode));
 }
 
-ENTRY(void, mpi_file_close_, (MPI_Fint *fh, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_close_, (MPI_Fint *fh, MPI_Fint *ierror))
 {
 	MPI_File c_fh = HANDLE(MPI_File, *fh);
-	*ierror = PMPI_File_close(&c_fh);
+	banyan_result(ierror, PMPI_File_close(&c_fh));
 	*fh = NUMBER(c_fh);
 }
 
-ENTRY(void, mpi_file_create_errhandler_, (void (*file_errhandler_fn)(void), MPI_Fint *errhandler, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_create_errhandler_, (void (*file_errhandler_fn)(void), MPI_Fint *errhandler, MPI_Fint *ierror))
 {
 	MPI_Errhandler c_errhandler = HANDLE(MPI_Errhandler, *errhandler);
-	*ierror = PMPI_File_create_errhandler((MPI_File_errhandler_function *)file_errhandler_fn, &c_errhandler);
+	banyan_result(ierror, PMPI_File_create_errhandler((MPI_File_errhandler_function *)file_errhandler_fn, &c_errhandler));
 	*errhandler = NUMBER(c_errhandler);
 }
 
-ENTRY(void, mpi_file_delete_, (char *filename, MPI_Fint *info, MPI_Fint *ierror, size_t l_filename))
+ENTRY_F08(void, mpi_file_delete_, (char *filename, MPI_Fint *info, MPI_Fint *ierror, size_t l_filename))
 {
 	char *c_filename = banyan_string(filename, l_filename);
-	*ierror = PMPI_File_delete(c_filename, HANDLE(MPI_Info, *info));
+	banyan_result(ierror, PMPI_File_delete(c_filename, HANDLE(MPI_Info, *info)));
 	free(c_filename);
 }
 
-ENTRY(void, mpi_file_get_amode_, (MPI_Fint *fh, MPI_Fint *amode, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_get_amode_, (MPI_Fint *fh, MPI_Fint *amode, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_get_amode(HANDLE(MPI_File, *fh), (int *)amode);
+	banyan_result(ierror, PMPI_File_get_amode(HANDLE(MPI_File, *fh), (int *)amode));
 }
 
-ENTRY(void, mpi_file_get_atomicity_, (MPI_Fint *fh, MPI_Fint *flag, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_get_atomicity_, (MPI_Fint *fh, MPI_Fint *flag, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_get_atomicity(HANDLE(MPI_File, *fh), (int *)flag);
+	banyan_result(ierror, PMPI_File_get_atomicity(HANDLE(MPI_File, *fh), (int *)flag));
 }
 
-ENTRY(void, mpi_file_get_byte_offset_, (MPI_Fint *fh, MPI_Offset *offset, MPI_Offset *disp, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_get_byte_offset_, (MPI_Fint *fh, MPI_Offset *offset, MPI_Offset *disp, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_get_byte_offset(HANDLE(MPI_File, *fh), *offset, disp);
+	banyan_result(ierror, PMPI_File_get_byte_offset(HANDLE(MPI_File, *fh), *offset, disp));
 }
 
-ENTRY(void, mpi_file_get_errhandler_, (MPI_Fint *file, MPI_Fint *errhandler, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_get_errhandler_, (MPI_Fint *file, MPI_Fint *errhandler, MPI_Fint *ierror))
 {
 	MPI_Errhandler c_errhandler = HANDLE(MPI_Errhandler, *errhandler);
-	*ierror = PMPI_File_get_errhandler(HANDLE(MPI_File, *file), &c_errhandler);
+	banyan_result(ierror, PMPI_File_get_errhandler(HANDLE(MPI_File, *file), &c_errhandler));
 	*errhandler = NUMBER(c_errhandler);
 }
 
-ENTRY(void, mpi_file_get_group_, (MPI_Fint *fh, MPI_Fint *group, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_get_group_, (MPI_Fint *fh, MPI_Fint *group, MPI_Fint *ierror))
 {
 	MPI_Group c_group = HANDLE(MPI_Group, *group);
-	*ierror = PMPI_File_get_group(HANDLE(MPI_File, *fh), &c_group);
+	banyan_result(ierror, PMPI_File_get_group(HANDLE(MPI_File, *fh), &c_group));
 	*group = NUMBER(c_group);
 }
 
-ENTRY(void, mpi_file_get_info_, (MPI_Fint *fh, MPI_Fint *info_used, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_get_info_, (MPI_Fint *fh, MPI_Fint *info_used, MPI_Fint *ierror))
 {
 	MPI_Info c_info_used = HANDLE(MPI_Info, *info_used);
-	*ierror = PMPI_File_get_info(HANDLE(MPI_File, *fh), &c_info_used);
+	banyan_result(ierror, PMPI_File_get_info(HANDLE(MPI_File, *fh), &c_info_used));
 	*info_used = NUMBER(c_info_used);
 }
 
-ENTRY(void, mpi_file_get_position_, (MPI_Fint *fh, MPI_Offset *offset, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_get_position_, (MPI_Fint *fh, MPI_Offset *offset, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_get_position(HANDLE(MPI_File, *fh), offset);
+	banyan_result(ierror, PMPI_File_get_position(HANDLE(MPI_File, *fh), offset));
 }
 
-ENTRY(void, mpi_file_get_position_shared_, (MPI_Fint *fh, MPI_Offset *offset, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_get_position_shared_, (MPI_Fint *fh, MPI_Offset *offset, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_get_position_shared(HANDLE(MPI_File, *fh), offset);
+	banyan_result(ierror, PMPI_File_get_position_shared(HANDLE(MPI_File, *fh), offset));
 }
 
-ENTRY(void, mpi_file_get_size_, (MPI_Fint *fh, MPI_Offset *size, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_get_size_, (MPI_Fint *fh, MPI_Offset *size, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_get_size(HANDLE(MPI_File, *fh), size);
+	banyan_result(ierror, PMPI_File_get_size(HANDLE(MPI_File, *fh), size));
 }
 
-ENTRY(void, mpi_file_get_type_extent_, (MPI_Fint *fh, MPI_Fint *datatype, MPI_Aint *extent, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_get_type_extent_, (MPI_Fint *fh, MPI_Fint *datatype, MPI_Aint *extent, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_get_type_extent(HANDLE(MPI_File, *fh), HANDLE(MPI_Datatype, *datatype), extent);
+	banyan_result(ierror, PMPI_File_get_type_extent(HANDLE(MPI_File, *fh), HANDLE(MPI_Datatype, *datatype), extent));
 }
 
-ENTRY(void, mpi_file_get_view_, (MPI_Fint *fh, MPI_Offset *disp, MPI_Fint *etype, MPI_Fint *filetype, char *datarep, MPI_Fint *ierror, size_t l_datarep))
+ENTRY_F08(void, mpi_file_get_type_extent_c_, (MPI_Fint *fh, MPI_Fint *datatype, MPI_Count *extent, MPI_Fint *ierror))
+{
+	banyan_result(ierror, PMPI_File_get_type_extent_c(HANDLE(MPI_File, *fh), HANDLE(MPI_Datatype, *datatype), extent));
+}
+
+ENTRY_F08(void, mpi_file_get_view_, (MPI_Fint *fh, MPI_Offset *disp, MPI_Fint *etype, MPI_Fint *filetype, char *datarep, MPI_Fint *ierror, size_t l_datarep))
 {
 	MPI_Datatype c_etype = HANDLE(MPI_Datatype, *etype);
 	MPI_Datatype c_filetype = HANDLE(MPI_Datatype, *filetype);
 	char c_datarep[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-	*ierror = PMPI_File_get_view(HANDLE(MPI_File, *fh), disp, &c_etype, &c_filetype, c_datarep);
+	banyan_result(ierror, PMPI_File_get_view(HANDLE(MPI_File, *fh), disp, &c_etype, &c_filetype, c_datarep));
 	*etype = NUMBER(c_etype);
 	*filetype = NUMBER(c_filetype);
 	banyan_blank(datarep, l_datarep, c_datarep);
@@ -670,498 +670,508 @@ ENTRY(void, mpi_file_get_view_, (MPI_Fint *fh, MPI_Offset *disp, MPI_Fint *etype
 ENTRY(void, mpi_file_iread_, (MPI_Fint *fh, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_File_iread(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request);
+	banyan_result(ierror, PMPI_File_iread(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_file_iread_all_, (MPI_Fint *fh, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_File_iread_all(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request);
+	banyan_result(ierror, PMPI_File_iread_all(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_file_iread_at_, (MPI_Fint *fh, MPI_Offset *offset, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_File_iread_at(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request);
+	banyan_result(ierror, PMPI_File_iread_at(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_file_iread_at_all_, (MPI_Fint *fh, MPI_Offset *offset, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_File_iread_at_all(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request);
+	banyan_result(ierror, PMPI_File_iread_at_all(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_file_iread_shared_, (MPI_Fint *fh, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_File_iread_shared(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request);
+	banyan_result(ierror, PMPI_File_iread_shared(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_file_iwrite_, (MPI_Fint *fh, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_File_iwrite(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request);
+	banyan_result(ierror, PMPI_File_iwrite(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_file_iwrite_all_, (MPI_Fint *fh, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_File_iwrite_all(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request);
+	banyan_result(ierror, PMPI_File_iwrite_all(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_file_iwrite_at_, (MPI_Fint *fh, MPI_Offset *offset, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_File_iwrite_at(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request);
+	banyan_result(ierror, PMPI_File_iwrite_at(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_file_iwrite_at_all_, (MPI_Fint *fh, MPI_Offset *offset, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_File_iwrite_at_all(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request);
+	banyan_result(ierror, PMPI_File_iwrite_at_all(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_file_iwrite_shared_, (MPI_Fint *fh, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_File_iwrite_shared(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request);
+	banyan_result(ierror, PMPI_File_iwrite_shared(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_request));
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_file_open_, (MPI_Fint *comm, char *filename, MPI_Fint *amode, MPI_Fint *info, MPI_Fint *fh, MPI_Fint *ierror, size_t l_filename))
+ENTRY_F08(void, mpi_file_open_, (MPI_Fint *comm, char *filename, MPI_Fint *amode, MPI_Fint *info, MPI_Fint *fh, MPI_Fint *ierror, size_t l_filename))
 {
 	char *c_filename = banyan_string(filename, l_filename);
 	MPI_File c_fh = HANDLE(MPI_File, *fh);
-	*ierror = PMPI_File_open(HANDLE(MPI_Comm, *comm), c_filename, *amode, HANDLE(MPI_Info, *info), &c_fh);
+	banyan_result(ierror, PMPI_File_open(HANDLE(MPI_Comm, *comm), c_filename, *amode, HANDLE(MPI_Info, *info), &c_fh));
 	free(c_filename);
 	*fh = NUMBER(c_fh);
 }
 
-ENTRY(void, mpi_file_preallocate_, (MPI_Fint *fh, MPI_Offset *size, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_preallocate_, (MPI_Fint *fh, MPI_Offset *size, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_preallocate(HANDLE(MPI_File, *fh), *size);
+	banyan_result(ierror, PMPI_File_preallocate(HANDLE(MPI_File, *fh), *size));
 }
 
 ENTRY(void, mpi_file_read_, (MPI_Fint *fh, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_read(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status));
+	banyan_result(ierror, PMPI_File_read(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status)));
 }
 
 ENTRY(void, mpi_file_read_all_, (MPI_Fint *fh, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_read_all(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status));
+	banyan_result(ierror, PMPI_File_read_all(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status)));
 }
 
 ENTRY(void, mpi_file_read_all_begin_, (MPI_Fint *fh, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_read_all_begin(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype));
+	banyan_result(ierror, PMPI_File_read_all_begin(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype)));
 }
 
 ENTRY(void, mpi_file_read_all_end_, (MPI_Fint *fh, void *buf, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_read_all_end(HANDLE(MPI_File, *fh), banyan_buffer(buf), banyan_status(status));
+	banyan_result(ierror, PMPI_File_read_all_end(HANDLE(MPI_File, *fh), banyan_buffer(buf), banyan_status(status)));
 }
 
 ENTRY(void, mpi_file_read_at_, (MPI_Fint *fh, MPI_Offset *offset, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_read_at(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status));
+	banyan_result(ierror, PMPI_File_read_at(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status)));
 }
 
 ENTRY(void, mpi_file_read_at_all_, (MPI_Fint *fh, MPI_Offset *offset, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_read_at_all(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status));
+	banyan_result(ierror, PMPI_File_read_at_all(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status)));
 }
 
 ENTRY(void, mpi_file_read_at_all_begin_, (MPI_Fint *fh, MPI_Offset *offset, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_read_at_all_begin(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype));
+	banyan_result(ierror, PMPI_File_read_at_all_begin(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype)));
 }
 
 ENTRY(void, mpi_file_read_at_all_end_, (MPI_Fint *fh, void *buf, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_read_at_all_end(HANDLE(MPI_File, *fh), banyan_buffer(buf), banyan_status(status));
+	banyan_result(ierror, PMPI_File_read_at_all_end(HANDLE(MPI_File, *fh), banyan_buffer(buf), banyan_status(status)));
 }
 
 ENTRY(void, mpi_file_read_ordered_, (MPI_Fint *fh, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_read_ordered(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status));
+	banyan_result(ierror, PMPI_File_read_ordered(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status)));
 }
 
 ENTRY(void, mpi_file_read_ordered_begin_, (MPI_Fint *fh, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_read_ordered_begin(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype));
+	banyan_result(ierror, PMPI_File_read_ordered_begin(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype)));
 }
 
 ENTRY(void, mpi_file_read_ordered_end_, (MPI_Fint *fh, void *buf, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_read_ordered_end(HANDLE(MPI_File, *fh), banyan_buffer(buf), banyan_status(status));
+	banyan_result(ierror, PMPI_File_read_ordered_end(HANDLE(MPI_File, *fh), banyan_buffer(buf), banyan_status(status)));
 }
 
 ENTRY(void, mpi_file_read_shared_, (MPI_Fint *fh, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_read_shared(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status));
+	banyan_result(ierror, PMPI_File_read_shared(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status)));
 }
 
-ENTRY(void, mpi_file_seek_, (MPI_Fint *fh, MPI_Offset *offset, MPI_Fint *whence, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_seek_, (MPI_Fint *fh, MPI_Offset *offset, MPI_Fint *whence, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_seek(HANDLE(MPI_File, *fh), *offset, *whence);
+	banyan_result(ierror, PMPI_File_seek(HANDLE(MPI_File, *fh), *offset, *whence));
 }
 
-ENTRY(void, mpi_file_seek_shared_, (MPI_Fint *fh, MPI_Offset *offset, MPI_Fint *whence, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_seek_shared_, (MPI_Fint *fh, MPI_Offset *offset, MPI_Fint *whence, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_seek_shared(HANDLE(MPI_File, *fh), *offset, *whence);
+	banyan_result(ierror, PMPI_File_seek_shared(HANDLE(MPI_File, *fh), *offset, *whence));
 }
 
-ENTRY(void, mpi_file_set_atomicity_, (MPI_Fint *fh, MPI_Fint *flag, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_set_atomicity_, (MPI_Fint *fh, MPI_Fint *flag, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_set_atomicity(HANDLE(MPI_File, *fh), *flag);
+	banyan_result(ierror, PMPI_File_set_atomicity(HANDLE(MPI_File, *fh), *flag));
 }
 
-ENTRY(void, mpi_file_set_errhandler_, (MPI_Fint *file, MPI_Fint *errhandler, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_set_errhandler_, (MPI_Fint *file, MPI_Fint *errhandler, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_set_errhandler(HANDLE(MPI_File, *file), HANDLE(MPI_Errhandler, *errhandler));
+	banyan_result(ierror, PMPI_File_set_errhandler(HANDLE(MPI_File, *file), HANDLE(MPI_Errhandler, *errhandler)));
 }
 
-ENTRY(void, mpi_file_set_info_, (MPI_Fint *fh, MPI_Fint *info, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_set_info_, (MPI_Fint *fh, MPI_Fint *info, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_set_info(HANDLE(MPI_File, *fh), HANDLE(MPI_Info, *info));
+	banyan_result(ierror, PMPI_File_set_info(HANDLE(MPI_File, *fh), HANDLE(MPI_Info, *info)));
 }
 
-ENTRY(void, mpi_file_set_size_, (MPI_Fint *fh, MPI_Offset *size, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_set_size_, (MPI_Fint *fh, MPI_Offset *size, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_set_size(HANDLE(MPI_File, *fh), *size);
+	banyan_result(ierror, PMPI_File_set_size(HANDLE(MPI_File, *fh), *size));
 }
 
-ENTRY(void, mpi_file_set_view_, (MPI_Fint *fh, MPI_Offset *disp, MPI_Fint *etype, MPI_Fint *filetype, char *datarep, MPI_Fint *info, MPI_Fint *ierror, size_t l_datarep))
+ENTRY_F08(void, mpi_file_set_view_, (MPI_Fint *fh, MPI_Offset *disp, MPI_Fint *etype, MPI_Fint *filetype, char *datarep, MPI_Fint *info, MPI_Fint *ierror, size_t l_datarep))
 {
 	char *c_datarep = banyan_string(datarep, l_datarep);
-	*ierror = PMPI_File_set_view(HANDLE(MPI_File, *fh), *disp, HANDLE(MPI_Datatype, *etype), HANDLE(MPI_Datatype, *filetype), c_datarep, HANDLE(MPI_Info, *info));
+	banyan_result(ierror, PMPI_File_set_view(HANDLE(MPI_File, *fh), *disp, HANDLE(MPI_Datatype, *etype), HANDLE(MPI_Datatype, *filetype), c_datarep, HANDLE(MPI_Info, *info)));
 	free(c_datarep);
 }
 
-ENTRY(void, mpi_file_sync_, (MPI_Fint *fh, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_file_sync_, (MPI_Fint *fh, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_sync(HANDLE(MPI_File, *fh));
+	banyan_result(ierror, PMPI_File_sync(HANDLE(MPI_File, *fh)));
 }
 
 ENTRY(void, mpi_file_write_, (MPI_Fint *fh, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_write(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status));
+	banyan_result(ierror, PMPI_File_write(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status)));
 }
 
 ENTRY(void, mpi_file_write_all_, (MPI_Fint *fh, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_write_all(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status));
+	banyan_result(ierror, PMPI_File_write_all(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status)));
 }
 
 ENTRY(void, mpi_file_write_all_begin_, (MPI_Fint *fh, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_write_all_begin(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype));
+	banyan_result(ierror, PMPI_File_write_all_begin(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype)));
 }
 
 ENTRY(void, mpi_file_write_all_end_, (MPI_Fint *fh, void *buf, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_write_all_end(HANDLE(MPI_File, *fh), banyan_buffer(buf), banyan_status(status));
+	banyan_result(ierror, PMPI_File_write_all_end(HANDLE(MPI_File, *fh), banyan_buffer(buf), banyan_status(status)));
 }
 
 ENTRY(void, mpi_file_write_at_, (MPI_Fint *fh, MPI_Offset *offset, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_write_at(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status));
+	banyan_result(ierror, PMPI_File_write_at(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status)));
 }
 
 ENTRY(void, mpi_file_write_at_all_, (MPI_Fint *fh, MPI_Offset *offset, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_write_at_all(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status));
+	banyan_result(ierror, PMPI_File_write_at_all(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status)));
 }
 
 ENTRY(void, mpi_file_write_at_all_begin_, (MPI_Fint *fh, MPI_Offset *offset, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_write_at_all_begin(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype));
+	banyan_result(ierror, PMPI_File_write_at_all_begin(HANDLE(MPI_File, *fh), *offset, banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype)));
 }
 
 ENTRY(void, mpi_file_write_at_all_end_, (MPI_Fint *fh, void *buf, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_write_at_all_end(HANDLE(MPI_File, *fh), banyan_buffer(buf), banyan_status(status));
+	banyan_result(ierror, PMPI_File_write_at_all_end(HANDLE(MPI_File, *fh), banyan_buffer(buf), banyan_status(status)));
 }
 
 ENTRY(void, mpi_file_write_ordered_, (MPI_Fint *fh, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_write_ordered(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status));
+	banyan_result(ierror, PMPI_File_write_ordered(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status)));
 }
 
 ENTRY(void, mpi_file_write_ordered_begin_, (MPI_Fint *fh, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_write_ordered_begin(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype));
+	banyan_result(ierror, PMPI_File_write_ordered_begin(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype)));
 }
 
 ENTRY(void, mpi_file_write_ordered_end_, (MPI_Fint *fh, void *buf, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_write_ordered_end(HANDLE(MPI_File, *fh), banyan_buffer(buf), banyan_status(status));
+	banyan_result(ierror, PMPI_File_write_ordered_end(HANDLE(MPI_File, *fh), banyan_buffer(buf), banyan_status(status)));
 }
 
 ENTRY(void, mpi_file_write_shared_, (MPI_Fint *fh, void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_File_write_shared(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status));
+	banyan_result(ierror, PMPI_File_write_shared(HANDLE(MPI_File, *fh), banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), banyan_status(status)));
 }
 
-ENTRY(void, mpi_finalize_, (MPI_Fint *ierror))
+ENTRY_F08(void, mpi_finalize_, (MPI_Fint *ierror))
 {
-	*ierror = PMPI_Finalize();
+	banyan_result(ierror, PMPI_Finalize());
 }
 
-ENTRY(void, mpi_finalized_, (MPI_Fint *flag, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_finalized_, (MPI_Fint *flag, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Finalized((int *)flag);
+	banyan_result(ierror, PMPI_Finalized((int *)flag));
 }
 
 ENTRY(void, mpi_free_mem_, (void *base, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Free_mem(banyan_buffer(base));
+	banyan_result(ierror, PMPI_Free_mem(banyan_buffer(base)));
 }
 
 ENTRY(void, mpi_gather_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Gather(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Gather(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_gather_init_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Gather_init(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Gather_init(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_gatherv_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Gatherv(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)displs, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Gatherv(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)displs, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_gatherv_init_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Gatherv_init(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)displs, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Gatherv_init(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)displs, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_get_, (void *origin_addr, MPI_Fint *origin_count, MPI_Fint *origin_datatype, MPI_Fint *target_rank, MPI_Aint *target_disp, MPI_Fint *target_count, MPI_Fint *target_datatype, MPI_Fint *win, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Get(banyan_buffer(origin_addr), *origin_count, HANDLE(MPI_Datatype, *origin_datatype), *target_rank, *target_disp, *target_count, HANDLE(MPI_Datatype, *target_datatype), HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Get(banyan_buffer(origin_addr), *origin_count, HANDLE(MPI_Datatype, *origin_datatype), *target_rank, *target_disp, *target_count, HANDLE(MPI_Datatype, *target_datatype), HANDLE(MPI_Win, *win)));
 }
 
 ENTRY(void, mpi_get_accumulate_, (void *origin_addr, MPI_Fint *origin_count, MPI_Fint *origin_datatype, void *result_addr, MPI_Fint *result_count, MPI_Fint *result_datatype, MPI_Fint *target_rank, MPI_Aint *target_disp, MPI_Fint *target_count, MPI_Fint *target_datatype, MPI_Fint *op, MPI_Fint *win, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Get_accumulate(banyan_buffer(origin_addr), *origin_count, HANDLE(MPI_Datatype, *origin_datatype), banyan_buffer(result_addr), *result_count, HANDLE(MPI_Datatype, *result_datatype), *target_rank, *target_disp, *target_count, HANDLE(MPI_Datatype, *target_datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Get_accumulate(banyan_buffer(origin_addr), *origin_count, HANDLE(MPI_Datatype, *origin_datatype), banyan_buffer(result_addr), *result_count, HANDLE(MPI_Datatype, *result_datatype), *target_rank, *target_disp, *target_count, HANDLE(MPI_Datatype, *target_datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Win, *win)));
 }
 
 ENTRY(void, mpi_get_address_, (void *location, MPI_Aint *address, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Get_address(banyan_buffer(location), address);
+	banyan_result(ierror, PMPI_Get_address(banyan_buffer(location), address));
 }
 
-ENTRY(void, mpi_get_count_, (MPI_Fint *status, MPI_Fint *datatype, MPI_Fint *count, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_get_count_, (MPI_Fint *status, MPI_Fint *datatype, MPI_Fint *count, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Get_count(banyan_status(status), HANDLE(MPI_Datatype, *datatype), (int *)count);
+	banyan_result(ierror, PMPI_Get_count(banyan_status(status), HANDLE(MPI_Datatype, *datatype), (int *)count));
 }
 
-ENTRY(void, mpi_get_elements_, (MPI_Fint *status, MPI_Fint *datatype, MPI_Fint *count, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_get_count_c_, (MPI_Fint *status, MPI_Fint *datatype, MPI_Count *count, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Get_elements(banyan_status(status), HANDLE(MPI_Datatype, *datatype), (int *)count);
+	banyan_result(ierror, PMPI_Get_count_c(banyan_status(status), HANDLE(MPI_Datatype, *datatype), count));
 }
 
-ENTRY(void, mpi_get_elements_x_, (MPI_Fint *status, MPI_Fint *datatype, MPI_Count *count, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_get_elements_, (MPI_Fint *status, MPI_Fint *datatype, MPI_Fint *count, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Get_elements_x(banyan_status(status), HANDLE(MPI_Datatype, *datatype), count);
+	banyan_result(ierror, PMPI_Get_elements(banyan_status(status), HANDLE(MPI_Datatype, *datatype), (int *)count));
 }
 
-ENTRY(void, mpi_get_hw_resource_info_, (MPI_Fint *hw_info, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_get_elements_c_, (MPI_Fint *status, MPI_Fint *datatype, MPI_Count *count, MPI_Fint *ierror))
+{
+	banyan_result(ierror, PMPI_Get_elements_c(banyan_status(status), HANDLE(MPI_Datatype, *datatype), count));
+}
+
+ENTRY_F08(void, mpi_get_elements_x_, (MPI_Fint *status, MPI_Fint *datatype, MPI_Count *count, MPI_Fint *ierror))
+{
+	banyan_result(ierror, PMPI_Get_elements_x(banyan_status(status), HANDLE(MPI_Datatype, *datatype), count));
+}
+
+ENTRY_F08(void, mpi_get_hw_resource_info_, (MPI_Fint *hw_info, MPI_Fint *ierror))
 {
 	MPI_Info c_hw_info = HANDLE(MPI_Info, *hw_info);
-	*ierror = PMPI_Get_hw_resource_info(&c_hw_info);
+	banyan_result(ierror, PMPI_Get_hw_resource_info(&c_hw_info));
 	*hw_info = NUMBER(c_hw_info);
 }
 
-ENTRY(void, mpi_get_library_version_, (char *version, MPI_Fint *resultlen, MPI_Fint *ierror, size_t l_version))
+ENTRY_F08(void, mpi_get_library_version_, (char *version, MPI_Fint *resultlen, MPI_Fint *ierror, size_t l_version))
 {
 	char c_version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-	*ierror = PMPI_Get_library_version(c_version, (int *)resultlen);
+	banyan_result(ierror, PMPI_Get_library_version(c_version, (int *)resultlen));
 	banyan_blank(version, l_version, c_version);
 }
 
-ENTRY(void, mpi_get_processor_name_, (char *name, MPI_Fint *resultlen, MPI_Fint *ierror, size_t l_name))
+ENTRY_F08(void, mpi_get_processor_name_, (char *name, MPI_Fint *resultlen, MPI_Fint *ierror, size_t l_name))
 {
 	char c_name[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-	*ierror = PMPI_Get_processor_name(c_name, (int *)resultlen);
+	banyan_result(ierror, PMPI_Get_processor_name(c_name, (int *)resultlen));
 	banyan_blank(name, l_name, c_name);
 }
 
-ENTRY(void, mpi_get_version_, (MPI_Fint *version, MPI_Fint *subversion, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_get_version_, (MPI_Fint *version, MPI_Fint *subversion, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Get_version((int *)version, (int *)subversion);
+	banyan_result(ierror, PMPI_Get_version((int *)version, (int *)subversion));
 }
 
-ENTRY(void, mpi_graph_create_, (MPI_Fint *comm_old, MPI_Fint *nnodes, MPI_Fint *indx, MPI_Fint *edges, MPI_Fint *reorder, MPI_Fint *comm_graph, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_graph_create_, (MPI_Fint *comm_old, MPI_Fint *nnodes, MPI_Fint *indx, MPI_Fint *edges, MPI_Fint *reorder, MPI_Fint *comm_graph, MPI_Fint *ierror))
 {
 	MPI_Comm c_comm_graph = HANDLE(MPI_Comm, *comm_graph);
-	*ierror = PMPI_Graph_create(HANDLE(MPI_Comm, *comm_old), *nnodes, (int *)indx, (int *)edges, *reorder, &c_comm_graph);
+	banyan_result(ierror, PMPI_Graph_create(HANDLE(MPI_Comm, *comm_old), *nnodes, (int *)indx, (int *)edges, *reorder, &c_comm_graph));
 	*comm_graph = NUMBER(c_comm_graph);
 }
 
-ENTRY(void, mpi_graph_get_, (MPI_Fint *comm, MPI_Fint *maxindex, MPI_Fint *maxedges, MPI_Fint *indx, MPI_Fint *edges, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_graph_get_, (MPI_Fint *comm, MPI_Fint *maxindex, MPI_Fint *maxedges, MPI_Fint *indx, MPI_Fint *edges, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Graph_get(HANDLE(MPI_Comm, *comm), *maxindex, *maxedges, (int *)indx, (int *)edges);
+	banyan_result(ierror, PMPI_Graph_get(HANDLE(MPI_Comm, *comm), *maxindex, *maxedges, (int *)indx, (int *)edges));
 }
 
-ENTRY(void, mpi_graph_map_, (MPI_Fint *comm, MPI_Fint *nnodes, MPI_Fint *indx, MPI_Fint *edges, MPI_Fint *newrank, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_graph_map_, (MPI_Fint *comm, MPI_Fint *nnodes, MPI_Fint *indx, MPI_Fint *edges, MPI_Fint *newrank, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Graph_map(HANDLE(MPI_Comm, *comm), *nnodes, (int *)indx, (int *)edges, (int *)newrank);
+	banyan_result(ierror, PMPI_Graph_map(HANDLE(MPI_Comm, *comm), *nnodes, (int *)indx, (int *)edges, (int *)newrank));
 }
 
-ENTRY(void, mpi_graph_neighbors_, (MPI_Fint *comm, MPI_Fint *rank, MPI_Fint *maxneighbors, MPI_Fint *neighbors, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_graph_neighbors_, (MPI_Fint *comm, MPI_Fint *rank, MPI_Fint *maxneighbors, MPI_Fint *neighbors, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Graph_neighbors(HANDLE(MPI_Comm, *comm), *rank, *maxneighbors, (int *)neighbors);
+	banyan_result(ierror, PMPI_Graph_neighbors(HANDLE(MPI_Comm, *comm), *rank, *maxneighbors, (int *)neighbors));
 }
 
-ENTRY(void, mpi_graph_neighbors_count_, (MPI_Fint *comm, MPI_Fint *rank, MPI_Fint *nneighbors, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_graph_neighbors_count_, (MPI_Fint *comm, MPI_Fint *rank, MPI_Fint *nneighbors, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Graph_neighbors_count(HANDLE(MPI_Comm, *comm), *rank, (int *)nneighbors);
+	banyan_result(ierror, PMPI_Graph_neighbors_count(HANDLE(MPI_Comm, *comm), *rank, (int *)nneighbors));
 }
 
-ENTRY(void, mpi_graphdims_get_, (MPI_Fint *comm, MPI_Fint *nnodes, MPI_Fint *nedges, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_graphdims_get_, (MPI_Fint *comm, MPI_Fint *nnodes, MPI_Fint *nedges, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Graphdims_get(HANDLE(MPI_Comm, *comm), (int *)nnodes, (int *)nedges);
+	banyan_result(ierror, PMPI_Graphdims_get(HANDLE(MPI_Comm, *comm), (int *)nnodes, (int *)nedges));
 }
 
-ENTRY(void, mpi_grequest_complete_, (MPI_Fint *request, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_grequest_complete_, (MPI_Fint *request, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Grequest_complete(HANDLE(MPI_Request, *request));
+	banyan_result(ierror, PMPI_Grequest_complete(HANDLE(MPI_Request, *request)));
 }
 
-ENTRY(void, mpi_group_compare_, (MPI_Fint *group1, MPI_Fint *group2, MPI_Fint *result, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_group_compare_, (MPI_Fint *group1, MPI_Fint *group2, MPI_Fint *result, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Group_compare(HANDLE(MPI_Group, *group1), HANDLE(MPI_Group, *group2), (int *)result);
+	banyan_result(ierror, PMPI_Group_compare(HANDLE(MPI_Group, *group1), HANDLE(MPI_Group, *group2), (int *)result));
 }
 
-ENTRY(void, mpi_group_difference_, (MPI_Fint *group1, MPI_Fint *group2, MPI_Fint *newgroup, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_group_difference_, (MPI_Fint *group1, MPI_Fint *group2, MPI_Fint *newgroup, MPI_Fint *ierror))
 {
 	MPI_Group c_newgroup = HANDLE(MPI_Group, *newgroup);
-	*ierror = PMPI_Group_difference(HANDLE(MPI_Group, *group1), HANDLE(MPI_Group, *group2), &c_newgroup);
+	banyan_result(ierror, PMPI_Group_difference(HANDLE(MPI_Group, *group1), HANDLE(MPI_Group, *group2), &c_newgroup));
 	*newgroup = NUMBER(c_newgroup);
 }
 
-ENTRY(void, mpi_group_excl_, (MPI_Fint *group, MPI_Fint *n, MPI_Fint *ranks, MPI_Fint *newgroup, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_group_excl_, (MPI_Fint *group, MPI_Fint *n, MPI_Fint *ranks, MPI_Fint *newgroup, MPI_Fint *ierror))
 {
 	MPI_Group c_newgroup = HANDLE(MPI_Group, *newgroup);
-	*ierror = PMPI_Group_excl(HANDLE(MPI_Group, *group), *n, (int *)ranks, &c_newgroup);
+	banyan_result(ierror, PMPI_Group_excl(HANDLE(MPI_Group, *group), *n, (int *)ranks, &c_newgroup));
 	*newgroup = NUMBER(c_newgroup);
 }
 
-ENTRY(void, mpi_group_free_, (MPI_Fint *group, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_group_free_, (MPI_Fint *group, MPI_Fint *ierror))
 {
 	MPI_Group c_group = HANDLE(MPI_Group, *group);
-	*ierror = PMPI_Group_free(&c_group);
+	banyan_result(ierror, PMPI_Group_free(&c_group));
 	*group = NUMBER(c_group);
 }
 
-ENTRY(void, mpi_group_from_session_pset_, (MPI_Fint *session, char *pset_name, MPI_Fint *newgroup, MPI_Fint *ierror, size_t l_pset_name))
+ENTRY_F08(void, mpi_group_from_session_pset_, (MPI_Fint *session, char *pset_name, MPI_Fint *newgroup, MPI_Fint *ierror, size_t l_pset_name))
 {
 	char *c_pset_name = banyan_string(pset_name, l_pset_name);
 	MPI_Group c_newgroup = HANDLE(MPI_Group, *newgroup);
-	*ierror = PMPI_Group_from_session_pset(HANDLE(MPI_Session, *session), c_pset_name, &c_newgroup);
+	banyan_result(ierror, PMPI_Group_from_session_pset(HANDLE(MPI_Session, *session), c_pset_name, &c_newgroup));
 	free(c_pset_name);
 	*newgroup = NUMBER(c_newgroup);
 }
 
-ENTRY(void, mpi_group_incl_, (MPI_Fint *group, MPI_Fint *n, MPI_Fint *ranks, MPI_Fint *newgroup, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_group_incl_, (MPI_Fint *group, MPI_Fint *n, MPI_Fint *ranks, MPI_Fint *newgroup, MPI_Fint *ierror))
 {
 	MPI_Group c_newgroup = HANDLE(MPI_Group, *newgroup);
-	*ierror = PMPI_Group_incl(HANDLE(MPI_Group, *group), *n, (int *)ranks, &c_newgroup);
+	banyan_result(ierror, PMPI_Group_incl(HANDLE(MPI_Group, *group), *n, (int *)ranks, &c_newgroup));
 	*newgroup = NUMBER(c_newgroup);
 }
 
-ENTRY(void, mpi_group_intersection_, (MPI_Fint *group1, MPI_Fint *group2, MPI_Fint *newgroup, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_group_intersection_, (MPI_Fint *group1, MPI_Fint *group2, MPI_Fint *newgroup, MPI_Fint *ierror))
 {
 	MPI_Group c_newgroup = HANDLE(MPI_Group, *newgroup);
-	*ierror = PMPI_Group_intersection(HANDLE(MPI_Group, *group1), HANDLE(MPI_Group, *group2), &c_newgroup);
+	banyan_result(ierror, PMPI_Group_intersection(HANDLE(MPI_Group, *group1), HANDLE(MPI_Group, *group2), &c_newgroup));
 	*newgroup = NUMBER(c_newgroup);
 }
 
-ENTRY(void, mpi_group_range_excl_, (MPI_Fint *group, MPI_Fint *n, MPI_Fint *ranges, MPI_Fint *newgroup, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_group_range_excl_, (MPI_Fint *group, MPI_Fint *n, MPI_Fint *ranges, MPI_Fint *newgroup, MPI_Fint *ierror))
 {
 	MPI_Group c_newgroup = HANDLE(MPI_Group, *newgroup);
-	*ierror = PMPI_Group_range_excl(HANDLE(MPI_Group, *group), *n, (int (*)[3])ranges, &c_newgroup);
+	banyan_result(ierror, PMPI_Group_range_excl(HANDLE(MPI_Group, *group), *n, (int (*)[3])ranges, &c_newgroup));
 	*newgroup = NUMBER(c_newgroup);
 }
 
-ENTRY(void, mpi_group_range_incl_, (MPI_Fint *group, MPI_Fint *n, MPI_Fint *ranges, MPI_Fint *newgroup, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_group_range_incl_, (MPI_Fint *group, MPI_Fint *n, MPI_Fint *ranges, MPI_Fint *newgroup, MPI_Fint *ierror))
 {
 	MPI_Group c_newgroup = HANDLE(MPI_Group, *newgroup);
-	*ierror = PMPI_Group_range_incl(HANDLE(MPI_Group, *group), *n, (int (*)[3])ranges, &c_newgroup);
+	banyan_result(ierror, PMPI_Group_range_incl(HANDLE(MPI_Group, *group), *n, (int (*)[3])ranges, &c_newgroup));
 	*newgroup = NUMBER(c_newgroup);
 }
 
-ENTRY(void, mpi_group_rank_, (MPI_Fint *group, MPI_Fint *rank, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_group_rank_, (MPI_Fint *group, MPI_Fint *rank, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Group_rank(HANDLE(MPI_Group, *group), (int *)rank);
+	banyan_result(ierror, PMPI_Group_rank(HANDLE(MPI_Group, *group), (int *)rank));
 }
 
-ENTRY(void, mpi_group_size_, (MPI_Fint *group, MPI_Fint *size, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_group_size_, (MPI_Fint *group, MPI_Fint *size, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Group_size(HANDLE(MPI_Group, *group), (int *)size);
+	banyan_result(ierror, PMPI_Group_size(HANDLE(MPI_Group, *group), (int *)size));
 }
 
-ENTRY(void, mpi_group_translate_ranks_, (MPI_Fint *group1, MPI_Fint *n, MPI_Fint *ranks1, MPI_Fint *group2, MPI_Fint *ranks2, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_group_translate_ranks_, (MPI_Fint *group1, MPI_Fint *n, MPI_Fint *ranks1, MPI_Fint *group2, MPI_Fint *ranks2, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Group_translate_ranks(HANDLE(MPI_Group, *group1), *n, (int *)ranks1, HANDLE(MPI_Group, *group2), (int *)ranks2);
+	banyan_result(ierror, PMPI_Group_translate_ranks(HANDLE(MPI_Group, *group1), *n, (int *)ranks1, HANDLE(MPI_Group, *group2), (int *)ranks2));
 }
 
-ENTRY(void, mpi_group_union_, (MPI_Fint *group1, MPI_Fint *group2, MPI_Fint *newgroup, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_group_union_, (MPI_Fint *group1, MPI_Fint *group2, MPI_Fint *newgroup, MPI_Fint *ierror))
 {
 	MPI_Group c_newgroup = HANDLE(MPI_Group, *newgroup);
-	*ierror = PMPI_Group_union(HANDLE(MPI_Group, *group1), HANDLE(MPI_Group, *group2), &c_newgroup);
+	banyan_result(ierror, PMPI_Group_union(HANDLE(MPI_Group, *group1), HANDLE(MPI_Group, *group2), &c_newgroup));
 	*newgroup = NUMBER(c_newgroup);
 }
 
 ENTRY(void, mpi_iallgather_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Iallgather(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Iallgather(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_iallgatherv_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Iallgatherv(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)displs, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Iallgatherv(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)displs, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_iallreduce_, (void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Iallreduce(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Iallreduce(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_ialltoall_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Ialltoall(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Ialltoall(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_ialltoallv_, (void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Ialltoallv(banyan_buffer(sendbuf), (int *)sendcounts, (int *)sdispls, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)rdispls, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Ialltoallv(banyan_buffer(sendbuf), (int *)sendcounts, (int *)sdispls, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)rdispls, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
@@ -1172,58 +1182,58 @@ ENTRY(void, mpi_ialltoallw_, (void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdi
 	int n_recvtypes = banyan_peers(*comm);
 	MPI_Datatype *c_recvtypes = banyan_handles(n_recvtypes, recvtypes);
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Ialltoallw(banyan_buffer(sendbuf), (int *)sendcounts, (int *)sdispls, c_sendtypes, banyan_buffer(recvbuf), (int *)recvcounts, (int *)rdispls, c_recvtypes, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Ialltoallw(banyan_buffer(sendbuf), (int *)sendcounts, (int *)sdispls, c_sendtypes, banyan_buffer(recvbuf), (int *)recvcounts, (int *)rdispls, c_recvtypes, HANDLE(MPI_Comm, *comm), &c_request));
 	banyan_numbers(n_sendtypes, c_sendtypes, NULL);
 	banyan_numbers(n_recvtypes, c_recvtypes, NULL);
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_ibarrier_, (MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_ibarrier_, (MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Ibarrier(HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Ibarrier(HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_ibcast_, (void *buffer, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Ibcast(banyan_buffer(buffer), *count, HANDLE(MPI_Datatype, *datatype), *root, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Ibcast(banyan_buffer(buffer), *count, HANDLE(MPI_Datatype, *datatype), *root, HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_ibsend_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *dest, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Ibsend(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Ibsend(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_iexscan_, (void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Iexscan(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Iexscan(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_igather_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Igather(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Igather(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_igatherv_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Igatherv(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)displs, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Igatherv(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)displs, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_improbe_, (MPI_Fint *source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *flag, MPI_Fint *message, MPI_Fint *status, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_improbe_, (MPI_Fint *source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *flag, MPI_Fint *message, MPI_Fint *status, MPI_Fint *ierror))
 {
 	MPI_Message c_message = HANDLE(MPI_Message, *message);
-	*ierror = PMPI_Improbe(*source, *tag, HANDLE(MPI_Comm, *comm), (int *)flag, &c_message, banyan_status(status));
+	banyan_result(ierror, PMPI_Improbe(*source, *tag, HANDLE(MPI_Comm, *comm), (int *)flag, &c_message, banyan_status(status)));
 	*message = NUMBER(c_message);
 }
 
@@ -1231,7 +1241,7 @@ ENTRY(void, mpi_imrecv_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fi
 {
 	MPI_Message c_message = HANDLE(MPI_Message, *message);
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Imrecv(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_message, &c_request);
+	banyan_result(ierror, PMPI_Imrecv(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_message, &c_request));
 	*message = NUMBER(c_message);
 	*request = NUMBER(c_request);
 }
@@ -1239,28 +1249,28 @@ ENTRY(void, mpi_imrecv_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fi
 ENTRY(void, mpi_ineighbor_allgather_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Ineighbor_allgather(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Ineighbor_allgather(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_ineighbor_allgatherv_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Ineighbor_allgatherv(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)displs, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Ineighbor_allgatherv(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)displs, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_ineighbor_alltoall_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Ineighbor_alltoall(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Ineighbor_alltoall(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_ineighbor_alltoallv_, (void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Ineighbor_alltoallv(banyan_buffer(sendbuf), (int *)sendcounts, (int *)sdispls, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)rdispls, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Ineighbor_alltoallv(banyan_buffer(sendbuf), (int *)sendcounts, (int *)sdispls, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)rdispls, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
@@ -1271,263 +1281,263 @@ ENTRY(void, mpi_ineighbor_alltoallw_, (void *sendbuf, MPI_Fint *sendcounts, MPI_
 	int n_recvtypes = banyan_neighbours(*comm, 0);
 	MPI_Datatype *c_recvtypes = banyan_handles(n_recvtypes, recvtypes);
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Ineighbor_alltoallw(banyan_buffer(sendbuf), (int *)sendcounts, sdispls, c_sendtypes, banyan_buffer(recvbuf), (int *)recvcounts, rdispls, c_recvtypes, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Ineighbor_alltoallw(banyan_buffer(sendbuf), (int *)sendcounts, sdispls, c_sendtypes, banyan_buffer(recvbuf), (int *)recvcounts, rdispls, c_recvtypes, HANDLE(MPI_Comm, *comm), &c_request));
 	banyan_numbers(n_sendtypes, c_sendtypes, NULL);
 	banyan_numbers(n_recvtypes, c_recvtypes, NULL);
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_info_create_, (MPI_Fint *info, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_info_create_, (MPI_Fint *info, MPI_Fint *ierror))
 {
 	MPI_Info c_info = HANDLE(MPI_Info, *info);
-	*ierror = PMPI_Info_create(&c_info);
+	banyan_result(ierror, PMPI_Info_create(&c_info));
 	*info = NUMBER(c_info);
 }
 
-ENTRY(void, mpi_info_delete_, (MPI_Fint *info, char *key, MPI_Fint *ierror, size_t l_key))
+ENTRY_F08(void, mpi_info_delete_, (MPI_Fint *info, char *key, MPI_Fint *ierror, size_t l_key))
 {
 	char *c_key = banyan_string(key, l_key);
-	*ierror = PMPI_Info_delete(HANDLE(MPI_Info, *info), c_key);
+	banyan_result(ierror, PMPI_Info_delete(HANDLE(MPI_Info, *info), c_key));
 	free(c_key);
 }
 
-ENTRY(void, mpi_info_dup_, (MPI_Fint *info, MPI_Fint *newinfo, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_info_dup_, (MPI_Fint *info, MPI_Fint *newinfo, MPI_Fint *ierror))
 {
 	MPI_Info c_newinfo = HANDLE(MPI_Info, *newinfo);
-	*ierror = PMPI_Info_dup(HANDLE(MPI_Info, *info), &c_newinfo);
+	banyan_result(ierror, PMPI_Info_dup(HANDLE(MPI_Info, *info), &c_newinfo));
 	*newinfo = NUMBER(c_newinfo);
 }
 
-ENTRY(void, mpi_info_free_, (MPI_Fint *info, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_info_free_, (MPI_Fint *info, MPI_Fint *ierror))
 {
 	MPI_Info c_info = HANDLE(MPI_Info, *info);
-	*ierror = PMPI_Info_free(&c_info);
+	banyan_result(ierror, PMPI_Info_free(&c_info));
 	*info = NUMBER(c_info);
 }
 
-ENTRY(void, mpi_info_get_nkeys_, (MPI_Fint *info, MPI_Fint *nkeys, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_info_get_nkeys_, (MPI_Fint *info, MPI_Fint *nkeys, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Info_get_nkeys(HANDLE(MPI_Info, *info), (int *)nkeys);
+	banyan_result(ierror, PMPI_Info_get_nkeys(HANDLE(MPI_Info, *info), (int *)nkeys));
 }
 
-ENTRY(void, mpi_info_get_nthkey_, (MPI_Fint *info, MPI_Fint *n, char *key, MPI_Fint *ierror, size_t l_key))
+ENTRY_F08(void, mpi_info_get_nthkey_, (MPI_Fint *info, MPI_Fint *n, char *key, MPI_Fint *ierror, size_t l_key))
 {
 	char c_key[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-	*ierror = PMPI_Info_get_nthkey(HANDLE(MPI_Info, *info), *n, c_key);
+	banyan_result(ierror, PMPI_Info_get_nthkey(HANDLE(MPI_Info, *info), *n, c_key));
 	banyan_blank(key, l_key, c_key);
 }
 
-ENTRY(void, mpi_info_get_valuelen_, (MPI_Fint *info, char *key, MPI_Fint *valuelen, MPI_Fint *flag, MPI_Fint *ierror, size_t l_key))
+ENTRY_F08(void, mpi_info_get_valuelen_, (MPI_Fint *info, char *key, MPI_Fint *valuelen, MPI_Fint *flag, MPI_Fint *ierror, size_t l_key))
 {
 	char *c_key = banyan_string(key, l_key);
-	*ierror = PMPI_Info_get_valuelen(HANDLE(MPI_Info, *info), c_key, (int *)valuelen, (int *)flag);
+	banyan_result(ierror, PMPI_Info_get_valuelen(HANDLE(MPI_Info, *info), c_key, (int *)valuelen, (int *)flag));
 	free(c_key);
 }
 
-ENTRY(void, mpi_info_set_, (MPI_Fint *info, char *key, char *value, MPI_Fint *ierror, size_t l_key, size_t l_value))
+ENTRY_F08(void, mpi_info_set_, (MPI_Fint *info, char *key, char *value, MPI_Fint *ierror, size_t l_key, size_t l_value))
 {
 	char *c_key = banyan_string(key, l_key);
 	char *c_value = banyan_string(value, l_value);
-	*ierror = PMPI_Info_set(HANDLE(MPI_Info, *info), c_key, c_value);
+	banyan_result(ierror, PMPI_Info_set(HANDLE(MPI_Info, *info), c_key, c_value));
 	free(c_key);
 	free(c_value);
 }
 
-ENTRY(void, mpi_initialized_, (MPI_Fint *flag, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_initialized_, (MPI_Fint *flag, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Initialized((int *)flag);
+	banyan_result(ierror, PMPI_Initialized((int *)flag));
 }
 
-ENTRY(void, mpi_intercomm_create_, (MPI_Fint *local_comm, MPI_Fint *local_leader, MPI_Fint *peer_comm, MPI_Fint *remote_leader, MPI_Fint *tag, MPI_Fint *newintercomm, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_intercomm_create_, (MPI_Fint *local_comm, MPI_Fint *local_leader, MPI_Fint *peer_comm, MPI_Fint *remote_leader, MPI_Fint *tag, MPI_Fint *newintercomm, MPI_Fint *ierror))
 {
 	MPI_Comm c_newintercomm = HANDLE(MPI_Comm, *newintercomm);
-	*ierror = PMPI_Intercomm_create(HANDLE(MPI_Comm, *local_comm), *local_leader, HANDLE(MPI_Comm, *peer_comm), *remote_leader, *tag, &c_newintercomm);
+	banyan_result(ierror, PMPI_Intercomm_create(HANDLE(MPI_Comm, *local_comm), *local_leader, HANDLE(MPI_Comm, *peer_comm), *remote_leader, *tag, &c_newintercomm));
 	*newintercomm = NUMBER(c_newintercomm);
 }
 
-ENTRY(void, mpi_intercomm_create_from_groups_, (MPI_Fint *local_group, MPI_Fint *local_leader, MPI_Fint *remote_group, MPI_Fint *remote_leader, char *stringtag, MPI_Fint *info, MPI_Fint *errhandler, MPI_Fint *newintercomm, MPI_Fint *ierror, size_t l_stringtag))
+ENTRY_F08(void, mpi_intercomm_create_from_groups_, (MPI_Fint *local_group, MPI_Fint *local_leader, MPI_Fint *remote_group, MPI_Fint *remote_leader, char *stringtag, MPI_Fint *info, MPI_Fint *errhandler, MPI_Fint *newintercomm, MPI_Fint *ierror, size_t l_stringtag))
 {
 	char *c_stringtag = banyan_string(stringtag, l_stringtag);
 	MPI_Comm c_newintercomm = HANDLE(MPI_Comm, *newintercomm);
-	*ierror = PMPI_Intercomm_create_from_groups(HANDLE(MPI_Group, *local_group), *local_leader, HANDLE(MPI_Group, *remote_group), *remote_leader, c_stringtag, HANDLE(MPI_Info, *info), HANDLE(MPI_Errhandler, *errhandler), &c_newintercomm);
+	banyan_result(ierror, PMPI_Intercomm_create_from_groups(HANDLE(MPI_Group, *local_group), *local_leader, HANDLE(MPI_Group, *remote_group), *remote_leader, c_stringtag, HANDLE(MPI_Info, *info), HANDLE(MPI_Errhandler, *errhandler), &c_newintercomm));
 	free(c_stringtag);
 	*newintercomm = NUMBER(c_newintercomm);
 }
 
-ENTRY(void, mpi_intercomm_merge_, (MPI_Fint *intercomm, MPI_Fint *high, MPI_Fint *newintracomm, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_intercomm_merge_, (MPI_Fint *intercomm, MPI_Fint *high, MPI_Fint *newintracomm, MPI_Fint *ierror))
 {
 	MPI_Comm c_newintracomm = HANDLE(MPI_Comm, *newintracomm);
-	*ierror = PMPI_Intercomm_merge(HANDLE(MPI_Comm, *intercomm), *high, &c_newintracomm);
+	banyan_result(ierror, PMPI_Intercomm_merge(HANDLE(MPI_Comm, *intercomm), *high, &c_newintracomm));
 	*newintracomm = NUMBER(c_newintracomm);
 }
 
-ENTRY(void, mpi_iprobe_, (MPI_Fint *source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_iprobe_, (MPI_Fint *source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Iprobe(*source, *tag, HANDLE(MPI_Comm, *comm), (int *)flag, banyan_status(status));
+	banyan_result(ierror, PMPI_Iprobe(*source, *tag, HANDLE(MPI_Comm, *comm), (int *)flag, banyan_status(status)));
 }
 
 ENTRY(void, mpi_irecv_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Irecv(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *source, *tag, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Irecv(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *source, *tag, HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_ireduce_, (void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Ireduce(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), *root, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Ireduce(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), *root, HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_ireduce_scatter_, (void *sendbuf, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Ireduce_scatter(banyan_buffer(sendbuf), banyan_buffer(recvbuf), (int *)recvcounts, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Ireduce_scatter(banyan_buffer(sendbuf), banyan_buffer(recvbuf), (int *)recvcounts, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_ireduce_scatter_block_, (void *sendbuf, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Ireduce_scatter_block(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Ireduce_scatter_block(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_irsend_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *dest, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Irsend(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Irsend(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_is_thread_main_, (MPI_Fint *flag, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_is_thread_main_, (MPI_Fint *flag, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Is_thread_main((int *)flag);
+	banyan_result(ierror, PMPI_Is_thread_main((int *)flag));
 }
 
 ENTRY(void, mpi_iscan_, (void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Iscan(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Iscan(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_iscatter_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Iscatter(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Iscatter(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_iscatterv_, (void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *displs, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Iscatterv(banyan_buffer(sendbuf), (int *)sendcounts, (int *)displs, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Iscatterv(banyan_buffer(sendbuf), (int *)sendcounts, (int *)displs, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_isend_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *dest, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Isend(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Isend(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_isendrecv_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, MPI_Fint *dest, MPI_Fint *sendtag, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *source, MPI_Fint *recvtag, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Isendrecv(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), *dest, *sendtag, banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *source, *recvtag, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Isendrecv(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), *dest, *sendtag, banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *source, *recvtag, HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_isendrecv_replace_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *dest, MPI_Fint *sendtag, MPI_Fint *source, MPI_Fint *recvtag, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Isendrecv_replace(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *sendtag, *source, *recvtag, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Isendrecv_replace(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *sendtag, *source, *recvtag, HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_issend_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *dest, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Issend(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Issend(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_keyval_free_, (MPI_Fint *keyval, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_keyval_free_, (MPI_Fint *keyval, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Keyval_free((int *)keyval);
+	banyan_result(ierror, PMPI_Keyval_free((int *)keyval));
 }
 
-ENTRY(void, mpi_lookup_name_, (char *service_name, MPI_Fint *info, char *port_name, MPI_Fint *ierror, size_t l_service_name, size_t l_port_name))
+ENTRY_F08(void, mpi_lookup_name_, (char *service_name, MPI_Fint *info, char *port_name, MPI_Fint *ierror, size_t l_service_name, size_t l_port_name))
 {
 	char *c_service_name = banyan_string(service_name, l_service_name);
 	char c_port_name[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-	*ierror = PMPI_Lookup_name(c_service_name, HANDLE(MPI_Info, *info), c_port_name);
+	banyan_result(ierror, PMPI_Lookup_name(c_service_name, HANDLE(MPI_Info, *info), c_port_name));
 	free(c_service_name);
 	banyan_blank(port_name, l_port_name, c_port_name);
 }
 
-ENTRY(void, mpi_mprobe_, (MPI_Fint *source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *message, MPI_Fint *status, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_mprobe_, (MPI_Fint *source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *message, MPI_Fint *status, MPI_Fint *ierror))
 {
 	MPI_Message c_message = HANDLE(MPI_Message, *message);
-	*ierror = PMPI_Mprobe(*source, *tag, HANDLE(MPI_Comm, *comm), &c_message, banyan_status(status));
+	banyan_result(ierror, PMPI_Mprobe(*source, *tag, HANDLE(MPI_Comm, *comm), &c_message, banyan_status(status)));
 	*message = NUMBER(c_message);
 }
 
 ENTRY(void, mpi_mrecv_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *message, MPI_Fint *status, MPI_Fint *ierror))
 {
 	MPI_Message c_message = HANDLE(MPI_Message, *message);
-	*ierror = PMPI_Mrecv(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_message, banyan_status(status));
+	banyan_result(ierror, PMPI_Mrecv(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), &c_message, banyan_status(status)));
 	*message = NUMBER(c_message);
 }
 
 ENTRY(void, mpi_neighbor_allgather_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Neighbor_allgather(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Neighbor_allgather(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_neighbor_allgather_init_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Neighbor_allgather_init(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Neighbor_allgather_init(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_neighbor_allgatherv_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Neighbor_allgatherv(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)displs, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Neighbor_allgatherv(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)displs, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_neighbor_allgatherv_init_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Neighbor_allgatherv_init(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)displs, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Neighbor_allgatherv_init(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)displs, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_neighbor_alltoall_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Neighbor_alltoall(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Neighbor_alltoall(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_neighbor_alltoall_init_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Neighbor_alltoall_init(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Neighbor_alltoall_init(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_neighbor_alltoallv_, (void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Neighbor_alltoallv(banyan_buffer(sendbuf), (int *)sendcounts, (int *)sdispls, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)rdispls, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Neighbor_alltoallv(banyan_buffer(sendbuf), (int *)sendcounts, (int *)sdispls, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)rdispls, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_neighbor_alltoallv_init_, (void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Neighbor_alltoallv_init(banyan_buffer(sendbuf), (int *)sendcounts, (int *)sdispls, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)rdispls, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Neighbor_alltoallv_init(banyan_buffer(sendbuf), (int *)sendcounts, (int *)sdispls, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), (int *)recvcounts, (int *)rdispls, HANDLE(MPI_Datatype, *recvtype), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
@@ -1537,7 +1547,7 @@ ENTRY(void, mpi_neighbor_alltoallw_, (void *sendbuf, MPI_Fint *sendcounts, MPI_A
 	MPI_Datatype *c_sendtypes = banyan_handles(n_sendtypes, sendtypes);
 	int n_recvtypes = banyan_neighbours(*comm, 0);
 	MPI_Datatype *c_recvtypes = banyan_handles(n_recvtypes, recvtypes);
-	*ierror = PMPI_Neighbor_alltoallw(banyan_buffer(sendbuf), (int *)sendcounts, sdispls, c_sendtypes, banyan_buffer(recvbuf), (int *)recvcounts, rdispls, c_recvtypes, HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Neighbor_alltoallw(banyan_buffer(sendbuf), (int *)sendcounts, sdispls, c_sendtypes, banyan_buffer(recvbuf), (int *)recvcounts, rdispls, c_recvtypes, HANDLE(MPI_Comm, *comm)));
 	banyan_numbers(n_sendtypes, c_sendtypes, NULL);
 	banyan_numbers(n_recvtypes, c_recvtypes, NULL);
 }
@@ -1549,229 +1559,248 @@ ENTRY(void, mpi_neighbor_alltoallw_init_, (void *sendbuf, MPI_Fint *sendcounts, 
 	int n_recvtypes = banyan_neighbours(*comm, 0);
 	MPI_Datatype *c_recvtypes = banyan_handles(n_recvtypes, recvtypes);
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Neighbor_alltoallw_init(banyan_buffer(sendbuf), (int *)sendcounts, sdispls, c_sendtypes, banyan_buffer(recvbuf), (int *)recvcounts, rdispls, c_recvtypes, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Neighbor_alltoallw_init(banyan_buffer(sendbuf), (int *)sendcounts, sdispls, c_sendtypes, banyan_buffer(recvbuf), (int *)recvcounts, rdispls, c_recvtypes, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	banyan_numbers(n_sendtypes, c_sendtypes, NULL);
 	banyan_numbers(n_recvtypes, c_recvtypes, NULL);
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_op_commutative_, (MPI_Fint *op, MPI_Fint *commute, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_op_commutative_, (MPI_Fint *op, MPI_Fint *commute, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Op_commutative(HANDLE(MPI_Op, *op), (int *)commute);
+	banyan_result(ierror, PMPI_Op_commutative(HANDLE(MPI_Op, *op), (int *)commute));
 }
 
-ENTRY(void, mpi_op_create_, (void (*user_fn)(void), MPI_Fint *commute, MPI_Fint *op, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_op_create_, (void (*user_fn)(void), MPI_Fint *commute, MPI_Fint *op, MPI_Fint *ierror))
 {
 	MPI_Op c_op = HANDLE(MPI_Op, *op);
-	*ierror = PMPI_Op_create((MPI_User_function *)user_fn, *commute, &c_op);
+	banyan_result(ierror, PMPI_Op_create((MPI_User_function *)user_fn, *commute, &c_op));
 	*op = NUMBER(c_op);
 }
 
-ENTRY(void, mpi_op_free_, (MPI_Fint *op, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_op_create_c_, (void (*user_fn)(void), MPI_Fint *commute, MPI_Fint *op, MPI_Fint *ierror))
 {
 	MPI_Op c_op = HANDLE(MPI_Op, *op);
-	*ierror = PMPI_Op_free(&c_op);
+	banyan_result(ierror, PMPI_Op_create_c((MPI_User_function_c *)user_fn, *commute, &c_op));
 	*op = NUMBER(c_op);
 }
 
-ENTRY(void, mpi_open_port_, (MPI_Fint *info, char *port_name, MPI_Fint *ierror, size_t l_port_name))
+ENTRY_F08(void, mpi_op_free_, (MPI_Fint *op, MPI_Fint *ierror))
+{
+	MPI_Op c_op = HANDLE(MPI_Op, *op);
+	banyan_result(ierror, PMPI_Op_free(&c_op));
+	*op = NUMBER(c_op);
+}
+
+ENTRY_F08(void, mpi_open_port_, (MPI_Fint *info, char *port_name, MPI_Fint *ierror, size_t l_port_name))
 {
 	char c_port_name[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-	*ierror = PMPI_Open_port(HANDLE(MPI_Info, *info), c_port_name);
+	banyan_result(ierror, PMPI_Open_port(HANDLE(MPI_Info, *info), c_port_name));
 	banyan_blank(port_name, l_port_name, c_port_name);
 }
 
 ENTRY(void, mpi_pack_, (void *inbuf, MPI_Fint *incount, MPI_Fint *datatype, void *outbuf, MPI_Fint *outsize, MPI_Fint *position, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Pack(banyan_buffer(inbuf), *incount, HANDLE(MPI_Datatype, *datatype), banyan_buffer(outbuf), *outsize, (int *)position, HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Pack(banyan_buffer(inbuf), *incount, HANDLE(MPI_Datatype, *datatype), banyan_buffer(outbuf), *outsize, (int *)position, HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_pack_external_, (char *datarep, void *inbuf, MPI_Fint *incount, MPI_Fint *datatype, void *outbuf, MPI_Aint *outsize, MPI_Aint *position, MPI_Fint *ierror, size_t l_datarep))
 {
 	char *c_datarep = banyan_string(datarep, l_datarep);
-	*ierror = PMPI_Pack_external(c_datarep, banyan_buffer(inbuf), *incount, HANDLE(MPI_Datatype, *datatype), banyan_buffer(outbuf), *outsize, position);
+	banyan_result(ierror, PMPI_Pack_external(c_datarep, banyan_buffer(inbuf), *incount, HANDLE(MPI_Datatype, *datatype), banyan_buffer(outbuf), *outsize, position));
 	free(c_datarep);
 }
 
-ENTRY(void, mpi_pack_external_size_, (char *datarep, MPI_Fint *incount, MPI_Fint *datatype, MPI_Aint *size, MPI_Fint *ierror, size_t l_datarep))
+ENTRY_F08(void, mpi_pack_external_size_, (char *datarep, MPI_Fint *incount, MPI_Fint *datatype, MPI_Aint *size, MPI_Fint *ierror, size_t l_datarep))
 {
 	char *c_datarep = banyan_string(datarep, l_datarep);
-	*ierror = PMPI_Pack_external_size(c_datarep, *incount, HANDLE(MPI_Datatype, *datatype), size);
+	banyan_result(ierror, PMPI_Pack_external_size(c_datarep, *incount, HANDLE(MPI_Datatype, *datatype), size));
 	free(c_datarep);
 }
 
-ENTRY(void, mpi_pack_size_, (MPI_Fint *incount, MPI_Fint *datatype, MPI_Fint *comm, MPI_Fint *size, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_pack_external_size_c_, (char *datarep, MPI_Count *incount, MPI_Fint *datatype, MPI_Count *size, MPI_Fint *ierror, size_t l_datarep))
 {
-	*ierror = PMPI_Pack_size(*incount, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Comm, *comm), (int *)size);
+	char *c_datarep = banyan_string(datarep, l_datarep);
+	banyan_result(ierror, PMPI_Pack_external_size_c(c_datarep, *incount, HANDLE(MPI_Datatype, *datatype), size));
+	free(c_datarep);
 }
 
-ENTRY(void, mpi_parrived_, (MPI_Fint *request, MPI_Fint *partition, MPI_Fint *flag, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_pack_size_, (MPI_Fint *incount, MPI_Fint *datatype, MPI_Fint *comm, MPI_Fint *size, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Parrived(HANDLE(MPI_Request, *request), *partition, (int *)flag);
+	banyan_result(ierror, PMPI_Pack_size(*incount, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Comm, *comm), (int *)size));
 }
 
-ENTRY(void, mpi_pready_, (MPI_Fint *partition, MPI_Fint *request, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_pack_size_c_, (MPI_Count *incount, MPI_Fint *datatype, MPI_Fint *comm, MPI_Count *size, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Pready(*partition, HANDLE(MPI_Request, *request));
+	banyan_result(ierror, PMPI_Pack_size_c(*incount, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Comm, *comm), size));
 }
 
-ENTRY(void, mpi_pready_list_, (MPI_Fint *length, MPI_Fint *array_of_partitions, MPI_Fint *request, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_parrived_, (MPI_Fint *request, MPI_Fint *partition, MPI_Fint *flag, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Pready_list(*length, (int *)array_of_partitions, HANDLE(MPI_Request, *request));
+	banyan_result(ierror, PMPI_Parrived(HANDLE(MPI_Request, *request), *partition, (int *)flag));
 }
 
-ENTRY(void, mpi_pready_range_, (MPI_Fint *partition_low, MPI_Fint *partition_high, MPI_Fint *request, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_pready_, (MPI_Fint *partition, MPI_Fint *request, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Pready_range(*partition_low, *partition_high, HANDLE(MPI_Request, *request));
+	banyan_result(ierror, PMPI_Pready(*partition, HANDLE(MPI_Request, *request)));
+}
+
+ENTRY_F08(void, mpi_pready_list_, (MPI_Fint *length, MPI_Fint *array_of_partitions, MPI_Fint *request, MPI_Fint *ierror))
+{
+	banyan_result(ierror, PMPI_Pready_list(*length, (int *)array_of_partitions, HANDLE(MPI_Request, *request)));
+}
+
+ENTRY_F08(void, mpi_pready_range_, (MPI_Fint *partition_low, MPI_Fint *partition_high, MPI_Fint *request, MPI_Fint *ierror))
+{
+	banyan_result(ierror, PMPI_Pready_range(*partition_low, *partition_high, HANDLE(MPI_Request, *request)));
 }
 
 ENTRY(void, mpi_precv_init_, (void *buf, MPI_Fint *partitions, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *dest, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Precv_init(banyan_buffer(buf), *partitions, *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Precv_init(banyan_buffer(buf), *partitions, *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_probe_, (MPI_Fint *source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *status, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_probe_, (MPI_Fint *source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Probe(*source, *tag, HANDLE(MPI_Comm, *comm), banyan_status(status));
+	banyan_result(ierror, PMPI_Probe(*source, *tag, HANDLE(MPI_Comm, *comm), banyan_status(status)));
 }
 
 ENTRY(void, mpi_psend_init_, (void *buf, MPI_Fint *partitions, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *dest, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Psend_init(banyan_buffer(buf), *partitions, *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Psend_init(banyan_buffer(buf), *partitions, *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_publish_name_, (char *service_name, MPI_Fint *info, char *port_name, MPI_Fint *ierror, size_t l_service_name, size_t l_port_name))
+ENTRY_F08(void, mpi_publish_name_, (char *service_name, MPI_Fint *info, char *port_name, MPI_Fint *ierror, size_t l_service_name, size_t l_port_name))
 {
 	char *c_service_name = banyan_string(service_name, l_service_name);
 	char *c_port_name = banyan_string(port_name, l_port_name);
-	*ierror = PMPI_Publish_name(c_service_name, HANDLE(MPI_Info, *info), c_port_name);
+	banyan_result(ierror, PMPI_Publish_name(c_service_name, HANDLE(MPI_Info, *info), c_port_name));
 	free(c_service_name);
 	free(c_port_name);
 }
 
 ENTRY(void, mpi_put_, (void *origin_addr, MPI_Fint *origin_count, MPI_Fint *origin_datatype, MPI_Fint *target_rank, MPI_Aint *target_disp, MPI_Fint *target_count, MPI_Fint *target_datatype, MPI_Fint *win, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Put(banyan_buffer(origin_addr), *origin_count, HANDLE(MPI_Datatype, *origin_datatype), *target_rank, *target_disp, *target_count, HANDLE(MPI_Datatype, *target_datatype), HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Put(banyan_buffer(origin_addr), *origin_count, HANDLE(MPI_Datatype, *origin_datatype), *target_rank, *target_disp, *target_count, HANDLE(MPI_Datatype, *target_datatype), HANDLE(MPI_Win, *win)));
 }
 
-ENTRY(void, mpi_query_thread_, (MPI_Fint *provided, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_query_thread_, (MPI_Fint *provided, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Query_thread((int *)provided);
+	banyan_result(ierror, PMPI_Query_thread((int *)provided));
 }
 
 ENTRY(void, mpi_raccumulate_, (void *origin_addr, MPI_Fint *origin_count, MPI_Fint *origin_datatype, MPI_Fint *target_rank, MPI_Aint *target_disp, MPI_Fint *target_count, MPI_Fint *target_datatype, MPI_Fint *op, MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Raccumulate(banyan_buffer(origin_addr), *origin_count, HANDLE(MPI_Datatype, *origin_datatype), *target_rank, *target_disp, *target_count, HANDLE(MPI_Datatype, *target_datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Win, *win), &c_request);
+	banyan_result(ierror, PMPI_Raccumulate(banyan_buffer(origin_addr), *origin_count, HANDLE(MPI_Datatype, *origin_datatype), *target_rank, *target_disp, *target_count, HANDLE(MPI_Datatype, *target_datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Win, *win), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_recv_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Recv(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *source, *tag, HANDLE(MPI_Comm, *comm), banyan_status(status));
+	banyan_result(ierror, PMPI_Recv(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *source, *tag, HANDLE(MPI_Comm, *comm), banyan_status(status)));
 }
 
 ENTRY(void, mpi_recv_init_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Recv_init(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *source, *tag, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Recv_init(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *source, *tag, HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_reduce_, (void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Reduce(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), *root, HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Reduce(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), *root, HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_reduce_init_, (void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Reduce_init(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), *root, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Reduce_init(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), *root, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_reduce_local_, (void *inbuf, void *inoutbuf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Reduce_local(banyan_buffer(inbuf), banyan_buffer(inoutbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op));
+	banyan_result(ierror, PMPI_Reduce_local(banyan_buffer(inbuf), banyan_buffer(inoutbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op)));
 }
 
 ENTRY(void, mpi_reduce_scatter_, (void *sendbuf, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Reduce_scatter(banyan_buffer(sendbuf), banyan_buffer(recvbuf), (int *)recvcounts, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Reduce_scatter(banyan_buffer(sendbuf), banyan_buffer(recvbuf), (int *)recvcounts, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_reduce_scatter_block_, (void *sendbuf, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Reduce_scatter_block(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Reduce_scatter_block(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_reduce_scatter_block_init_, (void *sendbuf, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Reduce_scatter_block_init(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Reduce_scatter_block_init(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_reduce_scatter_init_, (void *sendbuf, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Reduce_scatter_init(banyan_buffer(sendbuf), banyan_buffer(recvbuf), (int *)recvcounts, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Reduce_scatter_init(banyan_buffer(sendbuf), banyan_buffer(recvbuf), (int *)recvcounts, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_remove_error_class_, (MPI_Fint *errorclass, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_remove_error_class_, (MPI_Fint *errorclass, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Remove_error_class(*errorclass);
+	banyan_result(ierror, PMPI_Remove_error_class(*errorclass));
 }
 
-ENTRY(void, mpi_remove_error_code_, (MPI_Fint *errorcode, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_remove_error_code_, (MPI_Fint *errorcode, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Remove_error_code(*errorcode);
+	banyan_result(ierror, PMPI_Remove_error_code(*errorcode));
 }
 
-ENTRY(void, mpi_remove_error_string_, (MPI_Fint *errorcode, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_remove_error_string_, (MPI_Fint *errorcode, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Remove_error_string(*errorcode);
+	banyan_result(ierror, PMPI_Remove_error_string(*errorcode));
 }
 
-ENTRY(void, mpi_request_free_, (MPI_Fint *request, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_request_free_, (MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Request_free(&c_request);
+	banyan_result(ierror, PMPI_Request_free(&c_request));
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_request_get_status_, (MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_request_get_status_, (MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Request_get_status(HANDLE(MPI_Request, *request), (int *)flag, banyan_status(status));
+	banyan_result(ierror, PMPI_Request_get_status(HANDLE(MPI_Request, *request), (int *)flag, banyan_status(status)));
 }
 
-ENTRY(void, mpi_request_get_status_all_, (MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *flag, MPI_Fint *array_of_statuses, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_request_get_status_all_, (MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *flag, MPI_Fint *array_of_statuses, MPI_Fint *ierror))
 {
 	int n_array_of_requests = *count;
 	MPI_Request *c_array_of_requests = banyan_handles(n_array_of_requests, array_of_requests);
-	*ierror = PMPI_Request_get_status_all(*count, c_array_of_requests, (int *)flag, banyan_status(array_of_statuses));
+	banyan_result(ierror, PMPI_Request_get_status_all(*count, c_array_of_requests, (int *)flag, banyan_status(array_of_statuses)));
 	banyan_numbers(n_array_of_requests, c_array_of_requests, NULL);
 }
 
-ENTRY(void, mpi_request_get_status_any_, (MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *indx, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_request_get_status_any_, (MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *indx, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror))
 {
 	int n_array_of_requests = *count;
 	MPI_Request *c_array_of_requests = banyan_handles(n_array_of_requests, array_of_requests);
-	*ierror = PMPI_Request_get_status_any(*count, c_array_of_requests, (int *)indx, (int *)flag, banyan_status(status));
+	banyan_result(ierror, PMPI_Request_get_status_any(*count, c_array_of_requests, (int *)indx, (int *)flag, banyan_status(status)));
 	banyan_numbers(n_array_of_requests, c_array_of_requests, NULL);
 	if (*indx >= 0) ++*indx;
 }
 
-ENTRY(void, mpi_request_get_status_some_, (MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount, MPI_Fint *array_of_indices, MPI_Fint *array_of_statuses, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_request_get_status_some_, (MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount, MPI_Fint *array_of_indices, MPI_Fint *array_of_statuses, MPI_Fint *ierror))
 {
 	int n_array_of_requests = *incount;
 	MPI_Request *c_array_of_requests = banyan_handles(n_array_of_requests, array_of_requests);
-	*ierror = PMPI_Request_get_status_some(*incount, c_array_of_requests, (int *)outcount, (int *)array_of_indices, banyan_status(array_of_statuses));
+	banyan_result(ierror, PMPI_Request_get_status_some(*incount, c_array_of_requests, (int *)outcount, (int *)array_of_indices, banyan_status(array_of_statuses)));
 	banyan_numbers(n_array_of_requests, c_array_of_requests, NULL);
 	for (int i = 0; i < *outcount; i++) ++array_of_indices[i];
 }
@@ -1779,752 +1808,879 @@ ENTRY(void, mpi_request_get_status_some_, (MPI_Fint *incount, MPI_Fint *array_of
 ENTRY(void, mpi_rget_, (void *origin_addr, MPI_Fint *origin_count, MPI_Fint *origin_datatype, MPI_Fint *target_rank, MPI_Aint *target_disp, MPI_Fint *target_count, MPI_Fint *target_datatype, MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Rget(banyan_buffer(origin_addr), *origin_count, HANDLE(MPI_Datatype, *origin_datatype), *target_rank, *target_disp, *target_count, HANDLE(MPI_Datatype, *target_datatype), HANDLE(MPI_Win, *win), &c_request);
+	banyan_result(ierror, PMPI_Rget(banyan_buffer(origin_addr), *origin_count, HANDLE(MPI_Datatype, *origin_datatype), *target_rank, *target_disp, *target_count, HANDLE(MPI_Datatype, *target_datatype), HANDLE(MPI_Win, *win), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_rget_accumulate_, (void *origin_addr, MPI_Fint *origin_count, MPI_Fint *origin_datatype, void *result_addr, MPI_Fint *result_count, MPI_Fint *result_datatype, MPI_Fint *target_rank, MPI_Aint *target_disp, MPI_Fint *target_count, MPI_Fint *target_datatype, MPI_Fint *op, MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Rget_accumulate(banyan_buffer(origin_addr), *origin_count, HANDLE(MPI_Datatype, *origin_datatype), banyan_buffer(result_addr), *result_count, HANDLE(MPI_Datatype, *result_datatype), *target_rank, *target_disp, *target_count, HANDLE(MPI_Datatype, *target_datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Win, *win), &c_request);
+	banyan_result(ierror, PMPI_Rget_accumulate(banyan_buffer(origin_addr), *origin_count, HANDLE(MPI_Datatype, *origin_datatype), banyan_buffer(result_addr), *result_count, HANDLE(MPI_Datatype, *result_datatype), *target_rank, *target_disp, *target_count, HANDLE(MPI_Datatype, *target_datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Win, *win), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_rput_, (void *origin_addr, MPI_Fint *origin_count, MPI_Fint *origin_datatype, MPI_Fint *target_rank, MPI_Aint *target_disp, MPI_Fint *target_count, MPI_Fint *target_datatype, MPI_Fint *win, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Rput(banyan_buffer(origin_addr), *origin_count, HANDLE(MPI_Datatype, *origin_datatype), *target_rank, *target_disp, *target_count, HANDLE(MPI_Datatype, *target_datatype), HANDLE(MPI_Win, *win), &c_request);
+	banyan_result(ierror, PMPI_Rput(banyan_buffer(origin_addr), *origin_count, HANDLE(MPI_Datatype, *origin_datatype), *target_rank, *target_disp, *target_count, HANDLE(MPI_Datatype, *target_datatype), HANDLE(MPI_Win, *win), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_rsend_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *dest, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Rsend(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Rsend(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_rsend_init_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *dest, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Rsend_init(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Rsend_init(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_scan_, (void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Scan(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Scan(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_scan_init_, (void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Scan_init(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Scan_init(banyan_buffer(sendbuf), banyan_buffer(recvbuf), *count, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Op, *op), HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_scatter_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Scatter(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Scatter(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_scatter_init_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Scatter_init(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Scatter_init(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_scatterv_, (void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *displs, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Scatterv(banyan_buffer(sendbuf), (int *)sendcounts, (int *)displs, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Scatterv(banyan_buffer(sendbuf), (int *)sendcounts, (int *)displs, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_scatterv_init_, (void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *displs, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Scatterv_init(banyan_buffer(sendbuf), (int *)sendcounts, (int *)displs, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request);
+	banyan_result(ierror, PMPI_Scatterv_init(banyan_buffer(sendbuf), (int *)sendcounts, (int *)displs, HANDLE(MPI_Datatype, *sendtype), banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *root, HANDLE(MPI_Comm, *comm), HANDLE(MPI_Info, *info), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_send_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *dest, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Send(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Send(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_send_init_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *dest, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Send_init(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Send_init(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
 ENTRY(void, mpi_sendrecv_, (void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, MPI_Fint *dest, MPI_Fint *sendtag, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *source, MPI_Fint *recvtag, MPI_Fint *comm, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Sendrecv(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), *dest, *sendtag, banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *source, *recvtag, HANDLE(MPI_Comm, *comm), banyan_status(status));
+	banyan_result(ierror, PMPI_Sendrecv(banyan_buffer(sendbuf), *sendcount, HANDLE(MPI_Datatype, *sendtype), *dest, *sendtag, banyan_buffer(recvbuf), *recvcount, HANDLE(MPI_Datatype, *recvtype), *source, *recvtag, HANDLE(MPI_Comm, *comm), banyan_status(status)));
 }
 
 ENTRY(void, mpi_sendrecv_replace_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *dest, MPI_Fint *sendtag, MPI_Fint *source, MPI_Fint *recvtag, MPI_Fint *comm, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Sendrecv_replace(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *sendtag, *source, *recvtag, HANDLE(MPI_Comm, *comm), banyan_status(status));
+	banyan_result(ierror, PMPI_Sendrecv_replace(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *sendtag, *source, *recvtag, HANDLE(MPI_Comm, *comm), banyan_status(status)));
 }
 
 ENTRY(void, mpi_session_attach_buffer_, (MPI_Fint *session, void *buffer, MPI_Fint *size, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Session_attach_buffer(HANDLE(MPI_Session, *session), banyan_buffer(buffer), *size);
+	banyan_result(ierror, PMPI_Session_attach_buffer(HANDLE(MPI_Session, *session), banyan_buffer(buffer), *size));
 }
 
-ENTRY(void, mpi_session_call_errhandler_, (MPI_Fint *session, MPI_Fint *errorcode, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_session_call_errhandler_, (MPI_Fint *session, MPI_Fint *errorcode, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Session_call_errhandler(HANDLE(MPI_Session, *session), *errorcode);
+	banyan_result(ierror, PMPI_Session_call_errhandler(HANDLE(MPI_Session, *session), *errorcode));
 }
 
-ENTRY(void, mpi_session_create_errhandler_, (void (*session_errhandler_fn)(void), MPI_Fint *errhandler, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_session_create_errhandler_, (void (*session_errhandler_fn)(void), MPI_Fint *errhandler, MPI_Fint *ierror))
 {
 	MPI_Errhandler c_errhandler = HANDLE(MPI_Errhandler, *errhandler);
-	*ierror = PMPI_Session_create_errhandler((MPI_Session_errhandler_function *)session_errhandler_fn, &c_errhandler);
+	banyan_result(ierror, PMPI_Session_create_errhandler((MPI_Session_errhandler_function *)session_errhandler_fn, &c_errhandler));
 	*errhandler = NUMBER(c_errhandler);
 }
 
-ENTRY(void, mpi_session_detach_buffer_, (MPI_Fint *session, void *buffer_addr, MPI_Fint *size, MPI_Fint *ierror))
-{
-	*ierror = PMPI_Session_detach_buffer(HANDLE(MPI_Session, *session), banyan_buffer(buffer_addr), (int *)size);
-}
-
-ENTRY(void, mpi_session_finalize_, (MPI_Fint *session, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_session_finalize_, (MPI_Fint *session, MPI_Fint *ierror))
 {
 	MPI_Session c_session = HANDLE(MPI_Session, *session);
-	*ierror = PMPI_Session_finalize(&c_session);
+	banyan_result(ierror, PMPI_Session_finalize(&c_session));
 	*session = NUMBER(c_session);
 }
 
-ENTRY(void, mpi_session_flush_buffer_, (MPI_Fint *session, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_session_flush_buffer_, (MPI_Fint *session, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Session_flush_buffer(HANDLE(MPI_Session, *session));
+	banyan_result(ierror, PMPI_Session_flush_buffer(HANDLE(MPI_Session, *session)));
 }
 
-ENTRY(void, mpi_session_get_errhandler_, (MPI_Fint *session, MPI_Fint *errhandler, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_session_get_errhandler_, (MPI_Fint *session, MPI_Fint *errhandler, MPI_Fint *ierror))
 {
 	MPI_Errhandler c_errhandler = HANDLE(MPI_Errhandler, *errhandler);
-	*ierror = PMPI_Session_get_errhandler(HANDLE(MPI_Session, *session), &c_errhandler);
+	banyan_result(ierror, PMPI_Session_get_errhandler(HANDLE(MPI_Session, *session), &c_errhandler));
 	*errhandler = NUMBER(c_errhandler);
 }
 
-ENTRY(void, mpi_session_get_info_, (MPI_Fint *session, MPI_Fint *info_used, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_session_get_info_, (MPI_Fint *session, MPI_Fint *info_used, MPI_Fint *ierror))
 {
 	MPI_Info c_info_used = HANDLE(MPI_Info, *info_used);
-	*ierror = PMPI_Session_get_info(HANDLE(MPI_Session, *session), &c_info_used);
+	banyan_result(ierror, PMPI_Session_get_info(HANDLE(MPI_Session, *session), &c_info_used));
 	*info_used = NUMBER(c_info_used);
 }
 
-ENTRY(void, mpi_session_get_nth_pset_, (MPI_Fint *session, MPI_Fint *info, MPI_Fint *n, MPI_Fint *pset_len, char *pset_name, MPI_Fint *ierror, size_t l_pset_name))
+ENTRY_F08(void, mpi_session_get_nth_pset_, (MPI_Fint *session, MPI_Fint *info, MPI_Fint *n, MPI_Fint *pset_len, char *pset_name, MPI_Fint *ierror, size_t l_pset_name))
 {
 	char c_pset_name[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-	*ierror = PMPI_Session_get_nth_pset(HANDLE(MPI_Session, *session), HANDLE(MPI_Info, *info), *n, (int *)pset_len, c_pset_name);
+	banyan_result(ierror, PMPI_Session_get_nth_pset(HANDLE(MPI_Session, *session), HANDLE(MPI_Info, *info), *n, (int *)pset_len, c_pset_name));
 	banyan_blank(pset_name, l_pset_name, c_pset_name);
 }
 
-ENTRY(void, mpi_session_get_num_psets_, (MPI_Fint *session, MPI_Fint *info, MPI_Fint *npset_names, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_session_get_num_psets_, (MPI_Fint *session, MPI_Fint *info, MPI_Fint *npset_names, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Session_get_num_psets(HANDLE(MPI_Session, *session), HANDLE(MPI_Info, *info), (int *)npset_names);
+	banyan_result(ierror, PMPI_Session_get_num_psets(HANDLE(MPI_Session, *session), HANDLE(MPI_Info, *info), (int *)npset_names));
 }
 
-ENTRY(void, mpi_session_get_pset_info_, (MPI_Fint *session, char *pset_name, MPI_Fint *info, MPI_Fint *ierror, size_t l_pset_name))
+ENTRY_F08(void, mpi_session_get_pset_info_, (MPI_Fint *session, char *pset_name, MPI_Fint *info, MPI_Fint *ierror, size_t l_pset_name))
 {
 	char *c_pset_name = banyan_string(pset_name, l_pset_name);
 	MPI_Info c_info = HANDLE(MPI_Info, *info);
-	*ierror = PMPI_Session_get_pset_info(HANDLE(MPI_Session, *session), c_pset_name, &c_info);
+	banyan_result(ierror, PMPI_Session_get_pset_info(HANDLE(MPI_Session, *session), c_pset_name, &c_info));
 	free(c_pset_name);
 	*info = NUMBER(c_info);
 }
 
-ENTRY(void, mpi_session_iflush_buffer_, (MPI_Fint *session, MPI_Fint *request, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_session_iflush_buffer_, (MPI_Fint *session, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Session_iflush_buffer(HANDLE(MPI_Session, *session), &c_request);
+	banyan_result(ierror, PMPI_Session_iflush_buffer(HANDLE(MPI_Session, *session), &c_request));
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_session_init_, (MPI_Fint *info, MPI_Fint *errhandler, MPI_Fint *session, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_session_init_, (MPI_Fint *info, MPI_Fint *errhandler, MPI_Fint *session, MPI_Fint *ierror))
 {
 	MPI_Session c_session = HANDLE(MPI_Session, *session);
-	*ierror = PMPI_Session_init(HANDLE(MPI_Info, *info), HANDLE(MPI_Errhandler, *errhandler), &c_session);
+	banyan_result(ierror, PMPI_Session_init(HANDLE(MPI_Info, *info), HANDLE(MPI_Errhandler, *errhandler), &c_session));
 	*session = NUMBER(c_session);
 }
 
-ENTRY(void, mpi_session_set_errhandler_, (MPI_Fint *session, MPI_Fint *errhandler, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_session_set_errhandler_, (MPI_Fint *session, MPI_Fint *errhandler, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Session_set_errhandler(HANDLE(MPI_Session, *session), HANDLE(MPI_Errhandler, *errhandler));
+	banyan_result(ierror, PMPI_Session_set_errhandler(HANDLE(MPI_Session, *session), HANDLE(MPI_Errhandler, *errhandler)));
 }
 
 ENTRY(void, mpi_ssend_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *dest, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Ssend(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Ssend(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_ssend_init_, (void *buf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *dest, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Ssend_init(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), &c_request);
+	banyan_result(ierror, PMPI_Ssend_init(banyan_buffer(buf), *count, HANDLE(MPI_Datatype, *datatype), *dest, *tag, HANDLE(MPI_Comm, *comm), &c_request));
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_start_, (MPI_Fint *request, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_start_, (MPI_Fint *request, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Start(&c_request);
+	banyan_result(ierror, PMPI_Start(&c_request));
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_startall_, (MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_startall_, (MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *ierror))
 {
 	int n_array_of_requests = *count;
 	MPI_Request *c_array_of_requests = banyan_handles(n_array_of_requests, array_of_requests);
-	*ierror = PMPI_Startall(*count, c_array_of_requests);
+	banyan_result(ierror, PMPI_Startall(*count, c_array_of_requests));
 	banyan_numbers(n_array_of_requests, c_array_of_requests, array_of_requests);
 }
 
-ENTRY(void, mpi_status_get_error_, (MPI_Fint *status, MPI_Fint *error, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_status_get_error_, (MPI_Fint *status, MPI_Fint *error, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Status_get_error(banyan_status(status), (int *)error);
+	banyan_result(ierror, PMPI_Status_get_error(banyan_status(status), (int *)error));
 }
 
-ENTRY(void, mpi_status_get_source_, (MPI_Fint *status, MPI_Fint *source, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_status_get_source_, (MPI_Fint *status, MPI_Fint *source, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Status_get_source(banyan_status(status), (int *)source);
+	banyan_result(ierror, PMPI_Status_get_source(banyan_status(status), (int *)source));
 }
 
-ENTRY(void, mpi_status_get_tag_, (MPI_Fint *status, MPI_Fint *tag, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_status_get_tag_, (MPI_Fint *status, MPI_Fint *tag, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Status_get_tag(banyan_status(status), (int *)tag);
+	banyan_result(ierror, PMPI_Status_get_tag(banyan_status(status), (int *)tag));
 }
 
-ENTRY(void, mpi_status_set_cancelled_, (MPI_Fint *status, MPI_Fint *flag, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_status_set_cancelled_, (MPI_Fint *status, MPI_Fint *flag, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Status_set_cancelled(banyan_status(status), *flag);
+	banyan_result(ierror, PMPI_Status_set_cancelled(banyan_status(status), *flag));
 }
 
-ENTRY(void, mpi_status_set_elements_, (MPI_Fint *status, MPI_Fint *datatype, MPI_Fint *count, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_status_set_elements_, (MPI_Fint *status, MPI_Fint *datatype, MPI_Fint *count, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Status_set_elements(banyan_status(status), HANDLE(MPI_Datatype, *datatype), *count);
+	banyan_result(ierror, PMPI_Status_set_elements(banyan_status(status), HANDLE(MPI_Datatype, *datatype), *count));
 }
 
-ENTRY(void, mpi_status_set_elements_x_, (MPI_Fint *status, MPI_Fint *datatype, MPI_Count *count, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_status_set_elements_c_, (MPI_Fint *status, MPI_Fint *datatype, MPI_Count *count, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Status_set_elements_x(banyan_status(status), HANDLE(MPI_Datatype, *datatype), *count);
+	banyan_result(ierror, PMPI_Status_set_elements_c(banyan_status(status), HANDLE(MPI_Datatype, *datatype), *count));
 }
 
-ENTRY(void, mpi_status_set_error_, (MPI_Fint *status, MPI_Fint *error, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_status_set_elements_x_, (MPI_Fint *status, MPI_Fint *datatype, MPI_Count *count, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Status_set_error(banyan_status(status), *error);
+	banyan_result(ierror, PMPI_Status_set_elements_x(banyan_status(status), HANDLE(MPI_Datatype, *datatype), *count));
 }
 
-ENTRY(void, mpi_status_set_source_, (MPI_Fint *status, MPI_Fint *source, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_status_set_error_, (MPI_Fint *status, MPI_Fint *error, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Status_set_source(banyan_status(status), *source);
+	banyan_result(ierror, PMPI_Status_set_error(banyan_status(status), *error));
 }
 
-ENTRY(void, mpi_status_set_tag_, (MPI_Fint *status, MPI_Fint *tag, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_status_set_source_, (MPI_Fint *status, MPI_Fint *source, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Status_set_tag(banyan_status(status), *tag);
+	banyan_result(ierror, PMPI_Status_set_source(banyan_status(status), *source));
 }
 
-ENTRY(void, mpi_test_, (MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_status_set_tag_, (MPI_Fint *status, MPI_Fint *tag, MPI_Fint *ierror))
+{
+	banyan_result(ierror, PMPI_Status_set_tag(banyan_status(status), *tag));
+}
+
+ENTRY_F08(void, mpi_test_, (MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Test(&c_request, (int *)flag, banyan_status(status));
+	banyan_result(ierror, PMPI_Test(&c_request, (int *)flag, banyan_status(status)));
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_test_cancelled_, (MPI_Fint *status, MPI_Fint *flag, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_test_cancelled_, (MPI_Fint *status, MPI_Fint *flag, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Test_cancelled(banyan_status(status), (int *)flag);
+	banyan_result(ierror, PMPI_Test_cancelled(banyan_status(status), (int *)flag));
 }
 
-ENTRY(void, mpi_testall_, (MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *flag, MPI_Fint *array_of_statuses, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_testall_, (MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *flag, MPI_Fint *array_of_statuses, MPI_Fint *ierror))
 {
 	int n_array_of_requests = *count;
 	MPI_Request *c_array_of_requests = banyan_handles(n_array_of_requests, array_of_requests);
-	*ierror = PMPI_Testall(*count, c_array_of_requests, (int *)flag, banyan_status(array_of_statuses));
+	banyan_result(ierror, PMPI_Testall(*count, c_array_of_requests, (int *)flag, banyan_status(array_of_statuses)));
 	banyan_numbers(n_array_of_requests, c_array_of_requests, array_of_requests);
 }
 
-ENTRY(void, mpi_testany_, (MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *indx, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_testany_, (MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *indx, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror))
 {
 	int n_array_of_requests = *count;
 	MPI_Request *c_array_of_requests = banyan_handles(n_array_of_requests, array_of_requests);
-	*ierror = PMPI_Testany(*count, c_array_of_requests, (int *)indx, (int *)flag, banyan_status(status));
+	banyan_result(ierror, PMPI_Testany(*count, c_array_of_requests, (int *)indx, (int *)flag, banyan_status(status)));
 	banyan_numbers(n_array_of_requests, c_array_of_requests, array_of_requests);
 	if (*indx >= 0) ++*indx;
 }
 
-ENTRY(void, mpi_testsome_, (MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount, MPI_Fint *array_of_indices, MPI_Fint *array_of_statuses, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_testsome_, (MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount, MPI_Fint *array_of_indices, MPI_Fint *array_of_statuses, MPI_Fint *ierror))
 {
 	int n_array_of_requests = *incount;
 	MPI_Request *c_array_of_requests = banyan_handles(n_array_of_requests, array_of_requests);
-	*ierror = PMPI_Testsome(*incount, c_array_of_requests, (int *)outcount, (int *)array_of_indices, banyan_status(array_of_statuses));
+	banyan_result(ierror, PMPI_Testsome(*incount, c_array_of_requests, (int *)outcount, (int *)array_of_indices, banyan_status(array_of_statuses)));
 	banyan_numbers(n_array_of_requests, c_array_of_requests, array_of_requests);
 	for (int i = 0; i < *outcount; i++) ++array_of_indices[i];
 }
 
-ENTRY(void, mpi_topo_test_, (MPI_Fint *comm, MPI_Fint *status, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_topo_test_, (MPI_Fint *comm, MPI_Fint *status, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Topo_test(HANDLE(MPI_Comm, *comm), (int *)status);
+	banyan_result(ierror, PMPI_Topo_test(HANDLE(MPI_Comm, *comm), (int *)status));
 }
 
-ENTRY(void, mpi_type_commit_, (MPI_Fint *datatype, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_commit_, (MPI_Fint *datatype, MPI_Fint *ierror))
 {
 	MPI_Datatype c_datatype = HANDLE(MPI_Datatype, *datatype);
-	*ierror = PMPI_Type_commit(&c_datatype);
+	banyan_result(ierror, PMPI_Type_commit(&c_datatype));
 	*datatype = NUMBER(c_datatype);
 }
 
-ENTRY(void, mpi_type_contiguous_, (MPI_Fint *count, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_contiguous_, (MPI_Fint *count, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
 {
 	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
-	*ierror = PMPI_Type_contiguous(*count, HANDLE(MPI_Datatype, *oldtype), &c_newtype);
+	banyan_result(ierror, PMPI_Type_contiguous(*count, HANDLE(MPI_Datatype, *oldtype), &c_newtype));
 	*newtype = NUMBER(c_newtype);
 }
 
-ENTRY(void, mpi_type_create_darray_, (MPI_Fint *size, MPI_Fint *rank, MPI_Fint *ndims, MPI_Fint *array_of_gsizes, MPI_Fint *array_of_distribs, MPI_Fint *array_of_dargs, MPI_Fint *array_of_psizes, MPI_Fint *order, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_contiguous_c_, (MPI_Count *count, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
 {
 	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
-	*ierror = PMPI_Type_create_darray(*size, *rank, *ndims, (int *)array_of_gsizes, (int *)array_of_distribs, (int *)array_of_dargs, (int *)array_of_psizes, *order, HANDLE(MPI_Datatype, *oldtype), &c_newtype);
+	banyan_result(ierror, PMPI_Type_contiguous_c(*count, HANDLE(MPI_Datatype, *oldtype), &c_newtype));
 	*newtype = NUMBER(c_newtype);
 }
 
-ENTRY(void, mpi_type_create_f90_complex_, (MPI_Fint *p, MPI_Fint *r, MPI_Fint *newtype, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_create_darray_, (MPI_Fint *size, MPI_Fint *rank, MPI_Fint *ndims, MPI_Fint *array_of_gsizes, MPI_Fint *array_of_distribs, MPI_Fint *array_of_dargs, MPI_Fint *array_of_psizes, MPI_Fint *order, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
 {
 	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
-	*ierror = PMPI_Type_create_f90_complex(*p, *r, &c_newtype);
+	banyan_result(ierror, PMPI_Type_create_darray(*size, *rank, *ndims, (int *)array_of_gsizes, (int *)array_of_distribs, (int *)array_of_dargs, (int *)array_of_psizes, *order, HANDLE(MPI_Datatype, *oldtype), &c_newtype));
 	*newtype = NUMBER(c_newtype);
 }
 
-ENTRY(void, mpi_type_create_f90_integer_, (MPI_Fint *r, MPI_Fint *newtype, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_create_darray_c_, (MPI_Fint *size, MPI_Fint *rank, MPI_Fint *ndims, MPI_Count *array_of_gsizes, MPI_Fint *array_of_distribs, MPI_Fint *array_of_dargs, MPI_Fint *array_of_psizes, MPI_Fint *order, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
 {
 	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
-	*ierror = PMPI_Type_create_f90_integer(*r, &c_newtype);
+	banyan_result(ierror, PMPI_Type_create_darray_c(*size, *rank, *ndims, array_of_gsizes, (int *)array_of_distribs, (int *)array_of_dargs, (int *)array_of_psizes, *order, HANDLE(MPI_Datatype, *oldtype), &c_newtype));
 	*newtype = NUMBER(c_newtype);
 }
 
-ENTRY(void, mpi_type_create_f90_real_, (MPI_Fint *p, MPI_Fint *r, MPI_Fint *newtype, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_create_f90_complex_, (MPI_Fint *p, MPI_Fint *r, MPI_Fint *newtype, MPI_Fint *ierror))
 {
 	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
-	*ierror = PMPI_Type_create_f90_real(*p, *r, &c_newtype);
+	banyan_result(ierror, PMPI_Type_create_f90_complex(*p, *r, &c_newtype));
 	*newtype = NUMBER(c_newtype);
 }
 
-ENTRY(void, mpi_type_create_hindexed_, (MPI_Fint *count, MPI_Fint *array_of_blocklengths, MPI_Aint *array_of_displacements, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_create_f90_integer_, (MPI_Fint *r, MPI_Fint *newtype, MPI_Fint *ierror))
 {
 	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
-	*ierror = PMPI_Type_create_hindexed(*count, (int *)array_of_blocklengths, array_of_displacements, HANDLE(MPI_Datatype, *oldtype), &c_newtype);
+	banyan_result(ierror, PMPI_Type_create_f90_integer(*r, &c_newtype));
 	*newtype = NUMBER(c_newtype);
 }
 
-ENTRY(void, mpi_type_create_hindexed_block_, (MPI_Fint *count, MPI_Fint *blocklength, MPI_Aint *array_of_displacements, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_create_f90_real_, (MPI_Fint *p, MPI_Fint *r, MPI_Fint *newtype, MPI_Fint *ierror))
 {
 	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
-	*ierror = PMPI_Type_create_hindexed_block(*count, *blocklength, array_of_displacements, HANDLE(MPI_Datatype, *oldtype), &c_newtype);
+	banyan_result(ierror, PMPI_Type_create_f90_real(*p, *r, &c_newtype));
 	*newtype = NUMBER(c_newtype);
 }
 
-ENTRY(void, mpi_type_create_hvector_, (MPI_Fint *count, MPI_Fint *blocklength, MPI_Aint *stride, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_create_hindexed_, (MPI_Fint *count, MPI_Fint *array_of_blocklengths, MPI_Aint *array_of_displacements, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
 {
 	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
-	*ierror = PMPI_Type_create_hvector(*count, *blocklength, *stride, HANDLE(MPI_Datatype, *oldtype), &c_newtype);
+	banyan_result(ierror, PMPI_Type_create_hindexed(*count, (int *)array_of_blocklengths, array_of_displacements, HANDLE(MPI_Datatype, *oldtype), &c_newtype));
 	*newtype = NUMBER(c_newtype);
 }
 
-ENTRY(void, mpi_type_create_indexed_block_, (MPI_Fint *count, MPI_Fint *blocklength, MPI_Fint *array_of_displacements, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_create_hindexed_c_, (MPI_Count *count, MPI_Count *array_of_blocklengths, MPI_Count *array_of_displacements, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
 {
 	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
-	*ierror = PMPI_Type_create_indexed_block(*count, *blocklength, (int *)array_of_displacements, HANDLE(MPI_Datatype, *oldtype), &c_newtype);
+	banyan_result(ierror, PMPI_Type_create_hindexed_c(*count, array_of_blocklengths, array_of_displacements, HANDLE(MPI_Datatype, *oldtype), &c_newtype));
 	*newtype = NUMBER(c_newtype);
 }
 
-ENTRY(void, mpi_type_create_resized_, (MPI_Fint *oldtype, MPI_Aint *lb, MPI_Aint *extent, MPI_Fint *newtype, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_create_hindexed_block_, (MPI_Fint *count, MPI_Fint *blocklength, MPI_Aint *array_of_displacements, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
 {
 	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
-	*ierror = PMPI_Type_create_resized(HANDLE(MPI_Datatype, *oldtype), *lb, *extent, &c_newtype);
+	banyan_result(ierror, PMPI_Type_create_hindexed_block(*count, *blocklength, array_of_displacements, HANDLE(MPI_Datatype, *oldtype), &c_newtype));
 	*newtype = NUMBER(c_newtype);
 }
 
-ENTRY(void, mpi_type_create_struct_, (MPI_Fint *count, MPI_Fint *array_of_blocklengths, MPI_Aint *array_of_displacements, MPI_Fint *array_of_types, MPI_Fint *newtype, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_create_hindexed_block_c_, (MPI_Count *count, MPI_Count *blocklength, MPI_Count *array_of_displacements, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
+{
+	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
+	banyan_result(ierror, PMPI_Type_create_hindexed_block_c(*count, *blocklength, array_of_displacements, HANDLE(MPI_Datatype, *oldtype), &c_newtype));
+	*newtype = NUMBER(c_newtype);
+}
+
+ENTRY_F08(void, mpi_type_create_hvector_, (MPI_Fint *count, MPI_Fint *blocklength, MPI_Aint *stride, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
+{
+	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
+	banyan_result(ierror, PMPI_Type_create_hvector(*count, *blocklength, *stride, HANDLE(MPI_Datatype, *oldtype), &c_newtype));
+	*newtype = NUMBER(c_newtype);
+}
+
+ENTRY_F08(void, mpi_type_create_hvector_c_, (MPI_Count *count, MPI_Count *blocklength, MPI_Count *stride, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
+{
+	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
+	banyan_result(ierror, PMPI_Type_create_hvector_c(*count, *blocklength, *stride, HANDLE(MPI_Datatype, *oldtype), &c_newtype));
+	*newtype = NUMBER(c_newtype);
+}
+
+ENTRY_F08(void, mpi_type_create_indexed_block_, (MPI_Fint *count, MPI_Fint *blocklength, MPI_Fint *array_of_displacements, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
+{
+	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
+	banyan_result(ierror, PMPI_Type_create_indexed_block(*count, *blocklength, (int *)array_of_displacements, HANDLE(MPI_Datatype, *oldtype), &c_newtype));
+	*newtype = NUMBER(c_newtype);
+}
+
+ENTRY_F08(void, mpi_type_create_indexed_block_c_, (MPI_Count *count, MPI_Count *blocklength, MPI_Count *array_of_displacements, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
+{
+	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
+	banyan_result(ierror, PMPI_Type_create_indexed_block_c(*count, *blocklength, array_of_displacements, HANDLE(MPI_Datatype, *oldtype), &c_newtype));
+	*newtype = NUMBER(c_newtype);
+}
+
+ENTRY_F08(void, mpi_type_create_resized_, (MPI_Fint *oldtype, MPI_Aint *lb, MPI_Aint *extent, MPI_Fint *newtype, MPI_Fint *ierror))
+{
+	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
+	banyan_result(ierror, PMPI_Type_create_resized(HANDLE(MPI_Datatype, *oldtype), *lb, *extent, &c_newtype));
+	*newtype = NUMBER(c_newtype);
+}
+
+ENTRY_F08(void, mpi_type_create_resized_c_, (MPI_Fint *oldtype, MPI_Count *lb, MPI_Count *extent, MPI_Fint *newtype, MPI_Fint *ierror))
+{
+	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
+	banyan_result(ierror, PMPI_Type_create_resized_c(HANDLE(MPI_Datatype, *oldtype), *lb, *extent, &c_newtype));
+	*newtype = NUMBER(c_newtype);
+}
+
+ENTRY_F08(void, mpi_type_create_struct_, (MPI_Fint *count, MPI_Fint *array_of_blocklengths, MPI_Aint *array_of_displacements, MPI_Fint *array_of_types, MPI_Fint *newtype, MPI_Fint *ierror))
 {
 	int n_array_of_types = *count;
 	MPI_Datatype *c_array_of_types = banyan_handles(n_array_of_types, array_of_types);
 	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
-	*ierror = PMPI_Type_create_struct(*count, (int *)array_of_blocklengths, array_of_displacements, c_array_of_types, &c_newtype);
+	banyan_result(ierror, PMPI_Type_create_struct(*count, (int *)array_of_blocklengths, array_of_displacements, c_array_of_types, &c_newtype));
 	banyan_numbers(n_array_of_types, c_array_of_types, NULL);
 	*newtype = NUMBER(c_newtype);
 }
 
-ENTRY(void, mpi_type_create_subarray_, (MPI_Fint *ndims, MPI_Fint *array_of_sizes, MPI_Fint *array_of_subsizes, MPI_Fint *array_of_starts, MPI_Fint *order, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_create_struct_c_, (MPI_Count *count, MPI_Count *array_of_blocklengths, MPI_Count *array_of_displacements, MPI_Fint *array_of_types, MPI_Fint *newtype, MPI_Fint *ierror))
 {
+	int n_array_of_types = *count;
+	MPI_Datatype *c_array_of_types = banyan_handles(n_array_of_types, array_of_types);
 	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
-	*ierror = PMPI_Type_create_subarray(*ndims, (int *)array_of_sizes, (int *)array_of_subsizes, (int *)array_of_starts, *order, HANDLE(MPI_Datatype, *oldtype), &c_newtype);
+	banyan_result(ierror, PMPI_Type_create_struct_c(*count, array_of_blocklengths, array_of_displacements, c_array_of_types, &c_newtype));
+	banyan_numbers(n_array_of_types, c_array_of_types, NULL);
 	*newtype = NUMBER(c_newtype);
 }
 
-ENTRY(void, mpi_type_delete_attr_, (MPI_Fint *datatype, MPI_Fint *type_keyval, MPI_Fint *ierror))
-{
-	*ierror = PMPI_Type_delete_attr(HANDLE(MPI_Datatype, *datatype), *type_keyval);
-}
-
-ENTRY(void, mpi_type_dup_, (MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_create_subarray_, (MPI_Fint *ndims, MPI_Fint *array_of_sizes, MPI_Fint *array_of_subsizes, MPI_Fint *array_of_starts, MPI_Fint *order, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
 {
 	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
-	*ierror = PMPI_Type_dup(HANDLE(MPI_Datatype, *oldtype), &c_newtype);
+	banyan_result(ierror, PMPI_Type_create_subarray(*ndims, (int *)array_of_sizes, (int *)array_of_subsizes, (int *)array_of_starts, *order, HANDLE(MPI_Datatype, *oldtype), &c_newtype));
 	*newtype = NUMBER(c_newtype);
 }
 
-ENTRY(void, mpi_type_free_, (MPI_Fint *datatype, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_create_subarray_c_, (MPI_Fint *ndims, MPI_Count *array_of_sizes, MPI_Count *array_of_subsizes, MPI_Count *array_of_starts, MPI_Fint *order, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
+{
+	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
+	banyan_result(ierror, PMPI_Type_create_subarray_c(*ndims, array_of_sizes, array_of_subsizes, array_of_starts, *order, HANDLE(MPI_Datatype, *oldtype), &c_newtype));
+	*newtype = NUMBER(c_newtype);
+}
+
+ENTRY_F08(void, mpi_type_delete_attr_, (MPI_Fint *datatype, MPI_Fint *type_keyval, MPI_Fint *ierror))
+{
+	banyan_result(ierror, PMPI_Type_delete_attr(HANDLE(MPI_Datatype, *datatype), *type_keyval));
+}
+
+ENTRY_F08(void, mpi_type_dup_, (MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
+{
+	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
+	banyan_result(ierror, PMPI_Type_dup(HANDLE(MPI_Datatype, *oldtype), &c_newtype));
+	*newtype = NUMBER(c_newtype);
+}
+
+ENTRY_F08(void, mpi_type_free_, (MPI_Fint *datatype, MPI_Fint *ierror))
 {
 	MPI_Datatype c_datatype = HANDLE(MPI_Datatype, *datatype);
-	*ierror = PMPI_Type_free(&c_datatype);
+	banyan_result(ierror, PMPI_Type_free(&c_datatype));
 	*datatype = NUMBER(c_datatype);
 }
 
-ENTRY(void, mpi_type_free_keyval_, (MPI_Fint *type_keyval, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_free_keyval_, (MPI_Fint *type_keyval, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Type_free_keyval((int *)type_keyval);
+	banyan_result(ierror, PMPI_Type_free_keyval((int *)type_keyval));
 }
 
-ENTRY(void, mpi_type_get_contents_, (MPI_Fint *datatype, MPI_Fint *max_integers, MPI_Fint *max_addresses, MPI_Fint *max_datatypes, MPI_Fint *array_of_integers, MPI_Aint *array_of_addresses, MPI_Fint *array_of_datatypes, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_get_contents_, (MPI_Fint *datatype, MPI_Fint *max_integers, MPI_Fint *max_addresses, MPI_Fint *max_datatypes, MPI_Fint *array_of_integers, MPI_Aint *array_of_addresses, MPI_Fint *array_of_datatypes, MPI_Fint *ierror))
 {
 	int n_array_of_datatypes = *max_datatypes;
 	MPI_Datatype *c_array_of_datatypes = banyan_handles(n_array_of_datatypes, array_of_datatypes);
-	*ierror = PMPI_Type_get_contents(HANDLE(MPI_Datatype, *datatype), *max_integers, *max_addresses, *max_datatypes, (int *)array_of_integers, array_of_addresses, c_array_of_datatypes);
+	banyan_result(ierror, PMPI_Type_get_contents(HANDLE(MPI_Datatype, *datatype), *max_integers, *max_addresses, *max_datatypes, (int *)array_of_integers, array_of_addresses, c_array_of_datatypes));
 	banyan_numbers(n_array_of_datatypes, c_array_of_datatypes, array_of_datatypes);
 }
 
-ENTRY(void, mpi_type_get_envelope_, (MPI_Fint *datatype, MPI_Fint *num_integers, MPI_Fint *num_addresses, MPI_Fint *num_datatypes, MPI_Fint *combiner, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_get_contents_c_, (MPI_Fint *datatype, MPI_Count *max_integers, MPI_Count *max_addresses, MPI_Count *max_large_counts, MPI_Count *max_datatypes, MPI_Fint *array_of_integers, MPI_Aint *array_of_addresses, MPI_Count *array_of_large_counts, MPI_Fint *array_of_datatypes, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Type_get_envelope(HANDLE(MPI_Datatype, *datatype), (int *)num_integers, (int *)num_addresses, (int *)num_datatypes, (int *)combiner);
+	int n_array_of_datatypes = *max_datatypes;
+	MPI_Datatype *c_array_of_datatypes = banyan_handles(n_array_of_datatypes, array_of_datatypes);
+	banyan_result(ierror, PMPI_Type_get_contents_c(HANDLE(MPI_Datatype, *datatype), *max_integers, *max_addresses, *max_large_counts, *max_datatypes, (int *)array_of_integers, array_of_addresses, array_of_large_counts, c_array_of_datatypes));
+	banyan_numbers(n_array_of_datatypes, c_array_of_datatypes, array_of_datatypes);
 }
 
-ENTRY(void, mpi_type_get_extent_, (MPI_Fint *datatype, MPI_Aint *lb, MPI_Aint *extent, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_get_envelope_, (MPI_Fint *datatype, MPI_Fint *num_integers, MPI_Fint *num_addresses, MPI_Fint *num_datatypes, MPI_Fint *combiner, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Type_get_extent(HANDLE(MPI_Datatype, *datatype), lb, extent);
+	banyan_result(ierror, PMPI_Type_get_envelope(HANDLE(MPI_Datatype, *datatype), (int *)num_integers, (int *)num_addresses, (int *)num_datatypes, (int *)combiner));
 }
 
-ENTRY(void, mpi_type_get_extent_x_, (MPI_Fint *datatype, MPI_Count *lb, MPI_Count *extent, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_get_envelope_c_, (MPI_Fint *datatype, MPI_Count *num_integers, MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes, MPI_Fint *combiner, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Type_get_extent_x(HANDLE(MPI_Datatype, *datatype), lb, extent);
+	banyan_result(ierror, PMPI_Type_get_envelope_c(HANDLE(MPI_Datatype, *datatype), num_integers, num_addresses, num_large_counts, num_datatypes, (int *)combiner));
 }
 
-ENTRY(void, mpi_type_get_name_, (MPI_Fint *datatype, char *type_name, MPI_Fint *resultlen, MPI_Fint *ierror, size_t l_type_name))
+ENTRY_F08(void, mpi_type_get_extent_, (MPI_Fint *datatype, MPI_Aint *lb, MPI_Aint *extent, MPI_Fint *ierror))
+{
+	banyan_result(ierror, PMPI_Type_get_extent(HANDLE(MPI_Datatype, *datatype), lb, extent));
+}
+
+ENTRY_F08(void, mpi_type_get_extent_c_, (MPI_Fint *datatype, MPI_Count *lb, MPI_Count *extent, MPI_Fint *ierror))
+{
+	banyan_result(ierror, PMPI_Type_get_extent_c(HANDLE(MPI_Datatype, *datatype), lb, extent));
+}
+
+ENTRY_F08(void, mpi_type_get_extent_x_, (MPI_Fint *datatype, MPI_Count *lb, MPI_Count *extent, MPI_Fint *ierror))
+{
+	banyan_result(ierror, PMPI_Type_get_extent_x(HANDLE(MPI_Datatype, *datatype), lb, extent));
+}
+
+ENTRY_F08(void, mpi_type_get_name_, (MPI_Fint *datatype, char *type_name, MPI_Fint *resultlen, MPI_Fint *ierror, size_t l_type_name))
 {
 	char c_type_name[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-	*ierror = PMPI_Type_get_name(HANDLE(MPI_Datatype, *datatype), c_type_name, (int *)resultlen);
+	banyan_result(ierror, PMPI_Type_get_name(HANDLE(MPI_Datatype, *datatype), c_type_name, (int *)resultlen));
 	banyan_blank(type_name, l_type_name, c_type_name);
 }
 
-ENTRY(void, mpi_type_get_true_extent_, (MPI_Fint *datatype, MPI_Aint *true_lb, MPI_Aint *true_extent, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_get_true_extent_, (MPI_Fint *datatype, MPI_Aint *true_lb, MPI_Aint *true_extent, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Type_get_true_extent(HANDLE(MPI_Datatype, *datatype), true_lb, true_extent);
+	banyan_result(ierror, PMPI_Type_get_true_extent(HANDLE(MPI_Datatype, *datatype), true_lb, true_extent));
 }
 
-ENTRY(void, mpi_type_get_true_extent_x_, (MPI_Fint *datatype, MPI_Count *true_lb, MPI_Count *true_extent, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_get_true_extent_c_, (MPI_Fint *datatype, MPI_Count *true_lb, MPI_Count *true_extent, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Type_get_true_extent_x(HANDLE(MPI_Datatype, *datatype), true_lb, true_extent);
+	banyan_result(ierror, PMPI_Type_get_true_extent_c(HANDLE(MPI_Datatype, *datatype), true_lb, true_extent));
 }
 
-ENTRY(void, mpi_type_get_value_index_, (MPI_Fint *value_type, MPI_Fint *index_type, MPI_Fint *pair_type, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_get_true_extent_x_, (MPI_Fint *datatype, MPI_Count *true_lb, MPI_Count *true_extent, MPI_Fint *ierror))
+{
+	banyan_result(ierror, PMPI_Type_get_true_extent_x(HANDLE(MPI_Datatype, *datatype), true_lb, true_extent));
+}
+
+ENTRY_F08(void, mpi_type_get_value_index_, (MPI_Fint *value_type, MPI_Fint *index_type, MPI_Fint *pair_type, MPI_Fint *ierror))
 {
 	MPI_Datatype c_pair_type = HANDLE(MPI_Datatype, *pair_type);
-	*ierror = PMPI_Type_get_value_index(HANDLE(MPI_Datatype, *value_type), HANDLE(MPI_Datatype, *index_type), &c_pair_type);
+	banyan_result(ierror, PMPI_Type_get_value_index(HANDLE(MPI_Datatype, *value_type), HANDLE(MPI_Datatype, *index_type), &c_pair_type));
 	*pair_type = NUMBER(c_pair_type);
 }
 
-ENTRY(void, mpi_type_indexed_, (MPI_Fint *count, MPI_Fint *array_of_blocklengths, MPI_Fint *array_of_displacements, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_indexed_, (MPI_Fint *count, MPI_Fint *array_of_blocklengths, MPI_Fint *array_of_displacements, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
 {
 	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
-	*ierror = PMPI_Type_indexed(*count, (int *)array_of_blocklengths, (int *)array_of_displacements, HANDLE(MPI_Datatype, *oldtype), &c_newtype);
+	banyan_result(ierror, PMPI_Type_indexed(*count, (int *)array_of_blocklengths, (int *)array_of_displacements, HANDLE(MPI_Datatype, *oldtype), &c_newtype));
 	*newtype = NUMBER(c_newtype);
 }
 
-ENTRY(void, mpi_type_match_size_, (MPI_Fint *typeclass, MPI_Fint *size, MPI_Fint *datatype, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_indexed_c_, (MPI_Count *count, MPI_Count *array_of_blocklengths, MPI_Count *array_of_displacements, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
+{
+	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
+	banyan_result(ierror, PMPI_Type_indexed_c(*count, array_of_blocklengths, array_of_displacements, HANDLE(MPI_Datatype, *oldtype), &c_newtype));
+	*newtype = NUMBER(c_newtype);
+}
+
+ENTRY_F08(void, mpi_type_match_size_, (MPI_Fint *typeclass, MPI_Fint *size, MPI_Fint *datatype, MPI_Fint *ierror))
 {
 	MPI_Datatype c_datatype = HANDLE(MPI_Datatype, *datatype);
-	*ierror = PMPI_Type_match_size(*typeclass, *size, &c_datatype);
+	banyan_result(ierror, PMPI_Type_match_size(*typeclass, *size, &c_datatype));
 	*datatype = NUMBER(c_datatype);
 }
 
-ENTRY(void, mpi_type_set_name_, (MPI_Fint *datatype, char *type_name, MPI_Fint *ierror, size_t l_type_name))
+ENTRY_F08(void, mpi_type_set_name_, (MPI_Fint *datatype, char *type_name, MPI_Fint *ierror, size_t l_type_name))
 {
 	char *c_type_name = banyan_string(type_name, l_type_name);
-	*ierror = PMPI_Type_set_name(HANDLE(MPI_Datatype, *datatype), c_type_name);
+	banyan_result(ierror, PMPI_Type_set_name(HANDLE(MPI_Datatype, *datatype), c_type_name));
 	free(c_type_name);
 }
 
-ENTRY(void, mpi_type_size_, (MPI_Fint *datatype, MPI_Fint *size, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_size_, (MPI_Fint *datatype, MPI_Fint *size, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Type_size(HANDLE(MPI_Datatype, *datatype), (int *)size);
+	banyan_result(ierror, PMPI_Type_size(HANDLE(MPI_Datatype, *datatype), (int *)size));
 }
 
-ENTRY(void, mpi_type_size_x_, (MPI_Fint *datatype, MPI_Count *size, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_size_c_, (MPI_Fint *datatype, MPI_Count *size, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Type_size_x(HANDLE(MPI_Datatype, *datatype), size);
+	banyan_result(ierror, PMPI_Type_size_c(HANDLE(MPI_Datatype, *datatype), size));
 }
 
-ENTRY(void, mpi_type_vector_, (MPI_Fint *count, MPI_Fint *blocklength, MPI_Fint *stride, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_type_size_x_, (MPI_Fint *datatype, MPI_Count *size, MPI_Fint *ierror))
+{
+	banyan_result(ierror, PMPI_Type_size_x(HANDLE(MPI_Datatype, *datatype), size));
+}
+
+ENTRY_F08(void, mpi_type_vector_, (MPI_Fint *count, MPI_Fint *blocklength, MPI_Fint *stride, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
 {
 	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
-	*ierror = PMPI_Type_vector(*count, *blocklength, *stride, HANDLE(MPI_Datatype, *oldtype), &c_newtype);
+	banyan_result(ierror, PMPI_Type_vector(*count, *blocklength, *stride, HANDLE(MPI_Datatype, *oldtype), &c_newtype));
+	*newtype = NUMBER(c_newtype);
+}
+
+ENTRY_F08(void, mpi_type_vector_c_, (MPI_Count *count, MPI_Count *blocklength, MPI_Count *stride, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror))
+{
+	MPI_Datatype c_newtype = HANDLE(MPI_Datatype, *newtype);
+	banyan_result(ierror, PMPI_Type_vector_c(*count, *blocklength, *stride, HANDLE(MPI_Datatype, *oldtype), &c_newtype));
 	*newtype = NUMBER(c_newtype);
 }
 
 ENTRY(void, mpi_unpack_, (void *inbuf, MPI_Fint *insize, MPI_Fint *position, void *outbuf, MPI_Fint *outcount, MPI_Fint *datatype, MPI_Fint *comm, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Unpack(banyan_buffer(inbuf), *insize, (int *)position, banyan_buffer(outbuf), *outcount, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Comm, *comm));
+	banyan_result(ierror, PMPI_Unpack(banyan_buffer(inbuf), *insize, (int *)position, banyan_buffer(outbuf), *outcount, HANDLE(MPI_Datatype, *datatype), HANDLE(MPI_Comm, *comm)));
 }
 
 ENTRY(void, mpi_unpack_external_, (char *datarep, void *inbuf, MPI_Aint *insize, MPI_Aint *position, void *outbuf, MPI_Fint *outcount, MPI_Fint *datatype, MPI_Fint *ierror, size_t l_datarep))
 {
 	char *c_datarep = banyan_string(datarep, l_datarep);
-	*ierror = PMPI_Unpack_external(c_datarep, banyan_buffer(inbuf), *insize, position, banyan_buffer(outbuf), *outcount, HANDLE(MPI_Datatype, *datatype));
+	banyan_result(ierror, PMPI_Unpack_external(c_datarep, banyan_buffer(inbuf), *insize, position, banyan_buffer(outbuf), *outcount, HANDLE(MPI_Datatype, *datatype)));
 	free(c_datarep);
 }
 
-ENTRY(void, mpi_unpublish_name_, (char *service_name, MPI_Fint *info, char *port_name, MPI_Fint *ierror, size_t l_service_name, size_t l_port_name))
+ENTRY_F08(void, mpi_unpublish_name_, (char *service_name, MPI_Fint *info, char *port_name, MPI_Fint *ierror, size_t l_service_name, size_t l_port_name))
 {
 	char *c_service_name = banyan_string(service_name, l_service_name);
 	char *c_port_name = banyan_string(port_name, l_port_name);
-	*ierror = PMPI_Unpublish_name(c_service_name, HANDLE(MPI_Info, *info), c_port_name);
+	banyan_result(ierror, PMPI_Unpublish_name(c_service_name, HANDLE(MPI_Info, *info), c_port_name));
 	free(c_service_name);
 	free(c_port_name);
 }
 
-ENTRY(void, mpi_wait_, (MPI_Fint *request, MPI_Fint *status, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_wait_, (MPI_Fint *request, MPI_Fint *status, MPI_Fint *ierror))
 {
 	MPI_Request c_request = HANDLE(MPI_Request, *request);
-	*ierror = PMPI_Wait(&c_request, banyan_status(status));
+	banyan_result(ierror, PMPI_Wait(&c_request, banyan_status(status)));
 	*request = NUMBER(c_request);
 }
 
-ENTRY(void, mpi_waitall_, (MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *array_of_statuses, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_waitall_, (MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *array_of_statuses, MPI_Fint *ierror))
 {
 	int n_array_of_requests = *count;
 	MPI_Request *c_array_of_requests = banyan_handles(n_array_of_requests, array_of_requests);
-	*ierror = PMPI_Waitall(*count, c_array_of_requests, banyan_status(array_of_statuses));
+	banyan_result(ierror, PMPI_Waitall(*count, c_array_of_requests, banyan_status(array_of_statuses)));
 	banyan_numbers(n_array_of_requests, c_array_of_requests, array_of_requests);
 }
 
-ENTRY(void, mpi_waitany_, (MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *indx, MPI_Fint *status, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_waitany_, (MPI_Fint *count, MPI_Fint *array_of_requests, MPI_Fint *indx, MPI_Fint *status, MPI_Fint *ierror))
 {
 	int n_array_of_requests = *count;
 	MPI_Request *c_array_of_requests = banyan_handles(n_array_of_requests, array_of_requests);
-	*ierror = PMPI_Waitany(*count, c_array_of_requests, (int *)indx, banyan_status(status));
+	banyan_result(ierror, PMPI_Waitany(*count, c_array_of_requests, (int *)indx, banyan_status(status)));
 	banyan_numbers(n_array_of_requests, c_array_of_requests, array_of_requests);
 	if (*indx >= 0) ++*indx;
 }
 
-ENTRY(void, mpi_waitsome_, (MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount, MPI_Fint *array_of_indices, MPI_Fint *array_of_statuses, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_waitsome_, (MPI_Fint *incount, MPI_Fint *array_of_requests, MPI_Fint *outcount, MPI_Fint *array_of_indices, MPI_Fint *array_of_statuses, MPI_Fint *ierror))
 {
 	int n_array_of_requests = *incount;
 	MPI_Request *c_array_of_requests = banyan_handles(n_array_of_requests, array_of_requests);
-	*ierror = PMPI_Waitsome(*incount, c_array_of_requests, (int *)outcount, (int *)array_of_indices, banyan_status(array_of_statuses));
+	banyan_result(ierror, PMPI_Waitsome(*incount, c_array_of_requests, (int *)outcount, (int *)array_of_indices, banyan_status(array_of_statuses)));
 	banyan_numbers(n_array_of_requests, c_array_of_requests, array_of_requests);
 	for (int i = 0; i < *outcount; i++) ++array_of_indices[i];
 }
 
-ENTRY(void, mpi_win_allocate_, (MPI_Aint *size, MPI_Fint *disp_unit, MPI_Fint *info, MPI_Fint *comm, void *baseptr, MPI_Fint *win, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_allocate_, (MPI_Aint *size, MPI_Fint *disp_unit, MPI_Fint *info, MPI_Fint *comm, void *baseptr, MPI_Fint *win, MPI_Fint *ierror))
 {
 	MPI_Win c_win = HANDLE(MPI_Win, *win);
-	*ierror = PMPI_Win_allocate(*size, *disp_unit, HANDLE(MPI_Info, *info), HANDLE(MPI_Comm, *comm), baseptr, &c_win);
+	banyan_result(ierror, PMPI_Win_allocate(*size, *disp_unit, HANDLE(MPI_Info, *info), HANDLE(MPI_Comm, *comm), baseptr, &c_win));
 	*win = NUMBER(c_win);
 }
 
-ENTRY(void, mpi_win_allocate_shared_, (MPI_Aint *size, MPI_Fint *disp_unit, MPI_Fint *info, MPI_Fint *comm, void *baseptr, MPI_Fint *win, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_allocate_c_, (MPI_Aint *size, MPI_Aint *disp_unit, MPI_Fint *info, MPI_Fint *comm, void *baseptr, MPI_Fint *win, MPI_Fint *ierror))
 {
 	MPI_Win c_win = HANDLE(MPI_Win, *win);
-	*ierror = PMPI_Win_allocate_shared(*size, *disp_unit, HANDLE(MPI_Info, *info), HANDLE(MPI_Comm, *comm), baseptr, &c_win);
+	banyan_result(ierror, PMPI_Win_allocate_c(*size, *disp_unit, HANDLE(MPI_Info, *info), HANDLE(MPI_Comm, *comm), baseptr, &c_win));
+	*win = NUMBER(c_win);
+}
+
+ENTRY_F08(void, mpi_win_allocate_shared_, (MPI_Aint *size, MPI_Fint *disp_unit, MPI_Fint *info, MPI_Fint *comm, void *baseptr, MPI_Fint *win, MPI_Fint *ierror))
+{
+	MPI_Win c_win = HANDLE(MPI_Win, *win);
+	banyan_result(ierror, PMPI_Win_allocate_shared(*size, *disp_unit, HANDLE(MPI_Info, *info), HANDLE(MPI_Comm, *comm), baseptr, &c_win));
+	*win = NUMBER(c_win);
+}
+
+ENTRY_F08(void, mpi_win_allocate_shared_c_, (MPI_Aint *size, MPI_Aint *disp_unit, MPI_Fint *info, MPI_Fint *comm, void *baseptr, MPI_Fint *win, MPI_Fint *ierror))
+{
+	MPI_Win c_win = HANDLE(MPI_Win, *win);
+	banyan_result(ierror, PMPI_Win_allocate_shared_c(*size, *disp_unit, HANDLE(MPI_Info, *info), HANDLE(MPI_Comm, *comm), baseptr, &c_win));
 	*win = NUMBER(c_win);
 }
 
 ENTRY(void, mpi_win_attach_, (MPI_Fint *win, void *base, MPI_Aint *size, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_attach(HANDLE(MPI_Win, *win), banyan_buffer(base), *size);
+	banyan_result(ierror, PMPI_Win_attach(HANDLE(MPI_Win, *win), banyan_buffer(base), *size));
 }
 
-ENTRY(void, mpi_win_call_errhandler_, (MPI_Fint *win, MPI_Fint *errorcode, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_call_errhandler_, (MPI_Fint *win, MPI_Fint *errorcode, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_call_errhandler(HANDLE(MPI_Win, *win), *errorcode);
+	banyan_result(ierror, PMPI_Win_call_errhandler(HANDLE(MPI_Win, *win), *errorcode));
 }
 
-ENTRY(void, mpi_win_complete_, (MPI_Fint *win, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_complete_, (MPI_Fint *win, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_complete(HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Win_complete(HANDLE(MPI_Win, *win)));
 }
 
 ENTRY(void, mpi_win_create_, (void *base, MPI_Aint *size, MPI_Fint *disp_unit, MPI_Fint *info, MPI_Fint *comm, MPI_Fint *win, MPI_Fint *ierror))
 {
 	MPI_Win c_win = HANDLE(MPI_Win, *win);
-	*ierror = PMPI_Win_create(banyan_buffer(base), *size, *disp_unit, HANDLE(MPI_Info, *info), HANDLE(MPI_Comm, *comm), &c_win);
+	banyan_result(ierror, PMPI_Win_create(banyan_buffer(base), *size, *disp_unit, HANDLE(MPI_Info, *info), HANDLE(MPI_Comm, *comm), &c_win));
 	*win = NUMBER(c_win);
 }
 
-ENTRY(void, mpi_win_create_dynamic_, (MPI_Fint *info, MPI_Fint *comm, MPI_Fint *win, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_create_dynamic_, (MPI_Fint *info, MPI_Fint *comm, MPI_Fint *win, MPI_Fint *ierror))
 {
 	MPI_Win c_win = HANDLE(MPI_Win, *win);
-	*ierror = PMPI_Win_create_dynamic(HANDLE(MPI_Info, *info), HANDLE(MPI_Comm, *comm), &c_win);
+	banyan_result(ierror, PMPI_Win_create_dynamic(HANDLE(MPI_Info, *info), HANDLE(MPI_Comm, *comm), &c_win));
 	*win = NUMBER(c_win);
 }
 
-ENTRY(void, mpi_win_create_errhandler_, (void (*win_errhandler_fn)(void), MPI_Fint *errhandler, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_create_errhandler_, (void (*win_errhandler_fn)(void), MPI_Fint *errhandler, MPI_Fint *ierror))
 {
 	MPI_Errhandler c_errhandler = HANDLE(MPI_Errhandler, *errhandler);
-	*ierror = PMPI_Win_create_errhandler((MPI_Win_errhandler_function *)win_errhandler_fn, &c_errhandler);
+	banyan_result(ierror, PMPI_Win_create_errhandler((MPI_Win_errhandler_function *)win_errhandler_fn, &c_errhandler));
 	*errhandler = NUMBER(c_errhandler);
 }
 
-ENTRY(void, mpi_win_delete_attr_, (MPI_Fint *win, MPI_Fint *win_keyval, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_delete_attr_, (MPI_Fint *win, MPI_Fint *win_keyval, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_delete_attr(HANDLE(MPI_Win, *win), *win_keyval);
+	banyan_result(ierror, PMPI_Win_delete_attr(HANDLE(MPI_Win, *win), *win_keyval));
 }
 
 ENTRY(void, mpi_win_detach_, (MPI_Fint *win, void *base, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_detach(HANDLE(MPI_Win, *win), banyan_buffer(base));
+	banyan_result(ierror, PMPI_Win_detach(HANDLE(MPI_Win, *win), banyan_buffer(base)));
 }
 
-ENTRY(void, mpi_win_fence_, (MPI_Fint *assert, MPI_Fint *win, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_fence_, (MPI_Fint *assert, MPI_Fint *win, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_fence(*assert, HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Win_fence(*assert, HANDLE(MPI_Win, *win)));
 }
 
-ENTRY(void, mpi_win_flush_, (MPI_Fint *rank, MPI_Fint *win, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_flush_, (MPI_Fint *rank, MPI_Fint *win, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_flush(*rank, HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Win_flush(*rank, HANDLE(MPI_Win, *win)));
 }
 
-ENTRY(void, mpi_win_flush_all_, (MPI_Fint *win, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_flush_all_, (MPI_Fint *win, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_flush_all(HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Win_flush_all(HANDLE(MPI_Win, *win)));
 }
 
-ENTRY(void, mpi_win_flush_local_, (MPI_Fint *rank, MPI_Fint *win, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_flush_local_, (MPI_Fint *rank, MPI_Fint *win, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_flush_local(*rank, HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Win_flush_local(*rank, HANDLE(MPI_Win, *win)));
 }
 
-ENTRY(void, mpi_win_flush_local_all_, (MPI_Fint *win, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_flush_local_all_, (MPI_Fint *win, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_flush_local_all(HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Win_flush_local_all(HANDLE(MPI_Win, *win)));
 }
 
-ENTRY(void, mpi_win_free_, (MPI_Fint *win, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_free_, (MPI_Fint *win, MPI_Fint *ierror))
 {
 	MPI_Win c_win = HANDLE(MPI_Win, *win);
-	*ierror = PMPI_Win_free(&c_win);
+	banyan_result(ierror, PMPI_Win_free(&c_win));
 	*win = NUMBER(c_win);
 }
 
-ENTRY(void, mpi_win_free_keyval_, (MPI_Fint *win_keyval, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_free_keyval_, (MPI_Fint *win_keyval, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_free_keyval((int *)win_keyval);
+	banyan_result(ierror, PMPI_Win_free_keyval((int *)win_keyval));
 }
 
-ENTRY(void, mpi_win_get_errhandler_, (MPI_Fint *win, MPI_Fint *errhandler, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_get_errhandler_, (MPI_Fint *win, MPI_Fint *errhandler, MPI_Fint *ierror))
 {
 	MPI_Errhandler c_errhandler = HANDLE(MPI_Errhandler, *errhandler);
-	*ierror = PMPI_Win_get_errhandler(HANDLE(MPI_Win, *win), &c_errhandler);
+	banyan_result(ierror, PMPI_Win_get_errhandler(HANDLE(MPI_Win, *win), &c_errhandler));
 	*errhandler = NUMBER(c_errhandler);
 }
 
-ENTRY(void, mpi_win_get_group_, (MPI_Fint *win, MPI_Fint *group, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_get_group_, (MPI_Fint *win, MPI_Fint *group, MPI_Fint *ierror))
 {
 	MPI_Group c_group = HANDLE(MPI_Group, *group);
-	*ierror = PMPI_Win_get_group(HANDLE(MPI_Win, *win), &c_group);
+	banyan_result(ierror, PMPI_Win_get_group(HANDLE(MPI_Win, *win), &c_group));
 	*group = NUMBER(c_group);
 }
 
-ENTRY(void, mpi_win_get_info_, (MPI_Fint *win, MPI_Fint *info_used, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_get_info_, (MPI_Fint *win, MPI_Fint *info_used, MPI_Fint *ierror))
 {
 	MPI_Info c_info_used = HANDLE(MPI_Info, *info_used);
-	*ierror = PMPI_Win_get_info(HANDLE(MPI_Win, *win), &c_info_used);
+	banyan_result(ierror, PMPI_Win_get_info(HANDLE(MPI_Win, *win), &c_info_used));
 	*info_used = NUMBER(c_info_used);
 }
 
-ENTRY(void, mpi_win_get_name_, (MPI_Fint *win, char *win_name, MPI_Fint *resultlen, MPI_Fint *ierror, size_t l_win_name))
+ENTRY_F08(void, mpi_win_get_name_, (MPI_Fint *win, char *win_name, MPI_Fint *resultlen, MPI_Fint *ierror, size_t l_win_name))
 {
 	char c_win_name[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-	*ierror = PMPI_Win_get_name(HANDLE(MPI_Win, *win), c_win_name, (int *)resultlen);
+	banyan_result(ierror, PMPI_Win_get_name(HANDLE(MPI_Win, *win), c_win_name, (int *)resultlen));
 	banyan_blank(win_name, l_win_name, c_win_name);
 }
 
-ENTRY(void, mpi_win_lock_, (MPI_Fint *lock_type, MPI_Fint *rank, MPI_Fint *assert, MPI_Fint *win, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_lock_, (MPI_Fint *lock_type, MPI_Fint *rank, MPI_Fint *assert, MPI_Fint *win, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_lock(*lock_type, *rank, *assert, HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Win_lock(*lock_type, *rank, *assert, HANDLE(MPI_Win, *win)));
 }
 
-ENTRY(void, mpi_win_lock_all_, (MPI_Fint *assert, MPI_Fint *win, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_lock_all_, (MPI_Fint *assert, MPI_Fint *win, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_lock_all(*assert, HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Win_lock_all(*assert, HANDLE(MPI_Win, *win)));
 }
 
-ENTRY(void, mpi_win_post_, (MPI_Fint *group, MPI_Fint *assert, MPI_Fint *win, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_post_, (MPI_Fint *group, MPI_Fint *assert, MPI_Fint *win, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_post(HANDLE(MPI_Group, *group), *assert, HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Win_post(HANDLE(MPI_Group, *group), *assert, HANDLE(MPI_Win, *win)));
 }
 
-ENTRY(void, mpi_win_set_errhandler_, (MPI_Fint *win, MPI_Fint *errhandler, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_set_errhandler_, (MPI_Fint *win, MPI_Fint *errhandler, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_set_errhandler(HANDLE(MPI_Win, *win), HANDLE(MPI_Errhandler, *errhandler));
+	banyan_result(ierror, PMPI_Win_set_errhandler(HANDLE(MPI_Win, *win), HANDLE(MPI_Errhandler, *errhandler)));
 }
 
-ENTRY(void, mpi_win_set_info_, (MPI_Fint *win, MPI_Fint *info, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_set_info_, (MPI_Fint *win, MPI_Fint *info, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_set_info(HANDLE(MPI_Win, *win), HANDLE(MPI_Info, *info));
+	banyan_result(ierror, PMPI_Win_set_info(HANDLE(MPI_Win, *win), HANDLE(MPI_Info, *info)));
 }
 
-ENTRY(void, mpi_win_set_name_, (MPI_Fint *win, char *win_name, MPI_Fint *ierror, size_t l_win_name))
+ENTRY_F08(void, mpi_win_set_name_, (MPI_Fint *win, char *win_name, MPI_Fint *ierror, size_t l_win_name))
 {
 	char *c_win_name = banyan_string(win_name, l_win_name);
-	*ierror = PMPI_Win_set_name(HANDLE(MPI_Win, *win), c_win_name);
+	banyan_result(ierror, PMPI_Win_set_name(HANDLE(MPI_Win, *win), c_win_name));
 	free(c_win_name);
 }
 
-ENTRY(void, mpi_win_shared_query_, (MPI_Fint *win, MPI_Fint *rank, MPI_Aint *size, MPI_Fint *disp_unit, void *baseptr, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_shared_query_, (MPI_Fint *win, MPI_Fint *rank, MPI_Aint *size, MPI_Fint *disp_unit, void *baseptr, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_shared_query(HANDLE(MPI_Win, *win), *rank, size, (int *)disp_unit, baseptr);
+	banyan_result(ierror, PMPI_Win_shared_query(HANDLE(MPI_Win, *win), *rank, size, (int *)disp_unit, baseptr));
 }
 
-ENTRY(void, mpi_win_start_, (MPI_Fint *group, MPI_Fint *assert, MPI_Fint *win, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_shared_query_c_, (MPI_Fint *win, MPI_Fint *rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_start(HANDLE(MPI_Group, *group), *assert, HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Win_shared_query_c(HANDLE(MPI_Win, *win), *rank, size, disp_unit, baseptr));
 }
 
-ENTRY(void, mpi_win_sync_, (MPI_Fint *win, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_start_, (MPI_Fint *group, MPI_Fint *assert, MPI_Fint *win, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_sync(HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Win_start(HANDLE(MPI_Group, *group), *assert, HANDLE(MPI_Win, *win)));
 }
 
-ENTRY(void, mpi_win_test_, (MPI_Fint *win, MPI_Fint *flag, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_sync_, (MPI_Fint *win, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_test(HANDLE(MPI_Win, *win), (int *)flag);
+	banyan_result(ierror, PMPI_Win_sync(HANDLE(MPI_Win, *win)));
 }
 
-ENTRY(void, mpi_win_unlock_, (MPI_Fint *rank, MPI_Fint *win, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_test_, (MPI_Fint *win, MPI_Fint *flag, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_unlock(*rank, HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Win_test(HANDLE(MPI_Win, *win), (int *)flag));
 }
 
-ENTRY(void, mpi_win_unlock_all_, (MPI_Fint *win, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_unlock_, (MPI_Fint *rank, MPI_Fint *win, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_unlock_all(HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Win_unlock(*rank, HANDLE(MPI_Win, *win)));
 }
 
-ENTRY(void, mpi_win_wait_, (MPI_Fint *win, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_win_unlock_all_, (MPI_Fint *win, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Win_wait(HANDLE(MPI_Win, *win));
+	banyan_result(ierror, PMPI_Win_unlock_all(HANDLE(MPI_Win, *win)));
 }
 
-ENTRY(MPI_Aint, mpi_aint_add_, (MPI_Aint *base, MPI_Aint *disp))
+ENTRY_F08(void, mpi_win_wait_, (MPI_Fint *win, MPI_Fint *ierror))
+{
+	banyan_result(ierror, PMPI_Win_wait(HANDLE(MPI_Win, *win)));
+}
+
+ENTRY_F08(MPI_Aint, mpi_aint_add_, (MPI_Aint *base, MPI_Aint *disp))
 {
 	return PMPI_Aint_add(*base, *disp);
 }
 
-ENTRY(MPI_Aint, mpi_aint_diff_, (MPI_Aint *addr1, MPI_Aint *addr2))
+ENTRY_F08(MPI_Aint, mpi_aint_diff_, (MPI_Aint *addr1, MPI_Aint *addr2))
 {
 	return PMPI_Aint_diff(*addr1, *addr2);
 }

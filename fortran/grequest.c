@@ -34,9 +34,10 @@ static int cancel(void *state, int complete)
 	return error;
 }
 
-ENTRY(void, mpi_grequest_start_,
+ENTRY_F08(void, mpi_grequest_start_,
 	(void (*query_fn)(void), void (*free_fn)(void), void (*cancel_fn)(void), MPI_Aint *extra, MPI_Fint *request, MPI_Fint *ierror))
 {
+	OPTIONAL(ierror);
 	struct fortran_grequest *g = malloc(sizeof *g);
 	MPI_Request c_request = MPI_REQUEST_NULL;
 	if (g == NULL)

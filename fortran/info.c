@@ -2,9 +2,10 @@
    lengths don't count C's null. */
 #include "support.h"
 
-ENTRY(void, mpi_info_get_,
+ENTRY_F08(void, mpi_info_get_,
 	(MPI_Fint *info, char *key, MPI_Fint *valuelen, char *value, MPI_Fint *flag, MPI_Fint *ierror, size_t l_key, size_t l_value))
 {
+	OPTIONAL(ierror);
 	char *c_key = banyan_string(key, l_key);
 	char c_value[MPI_MAX_INFO_VAL] = "";
 	int found = 0;
@@ -17,9 +18,10 @@ ENTRY(void, mpi_info_get_,
 		banyan_blank(value, l_value, c_value);
 }
 
-ENTRY(void, mpi_info_get_string_,
+ENTRY_F08(void, mpi_info_get_string_,
 	(MPI_Fint *info, char *key, MPI_Fint *buflen, char *value, MPI_Fint *flag, MPI_Fint *ierror, size_t l_key, size_t l_value))
 {
+	OPTIONAL(ierror);
 	char *c_key = banyan_string(key, l_key);
 	char c_value[MPI_MAX_INFO_VAL] = "";
 	int found = 0, room = *buflen, length = 0;
@@ -38,8 +40,9 @@ ENTRY(void, mpi_info_get_string_,
 }
 
 /* The runtime knows the command line itself. */
-ENTRY(void, mpi_info_create_env_, (MPI_Fint *info, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_info_create_env_, (MPI_Fint *info, MPI_Fint *ierror))
 {
+	OPTIONAL(ierror);
 	MPI_Info c_info = MPI_INFO_NULL;
 	*ierror = PMPI_Info_create_env(0, NULL, &c_info);
 	*info = NUMBER(c_info);

@@ -45,6 +45,11 @@ void mpix_safepoint_(int *restored, int *ierror)
 	*ierror = MPIX_Safepoint(restored);
 }
 
+void mpix_expect_safepoints_(const int *total, int *ierror)
+{
+	*ierror = MPIX_Expect_safepoints(*total);
+}
+
 /* Fault tolerance (ULFM). Another MPI has its own procedures, or none. */
 #ifdef MPI_ABI_VERSION
 

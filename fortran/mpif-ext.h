@@ -22,6 +22,10 @@
         subroutine MPIX_SAFEPOINT(RESTORED, IERROR)
           integer, intent(out) :: RESTORED, IERROR
         end subroutine
+        subroutine MPIX_EXPECT_SAFEPOINTS(TOTAL, IERROR)
+          integer, intent(in) :: TOTAL
+          integer, intent(out) :: IERROR
+        end subroutine
         subroutine MPIX_COMM_REVOKE(COMM, IERROR)
           integer, intent(in) :: COMM
           integer, intent(out) :: IERROR

@@ -114,26 +114,82 @@ int banyan_neighbours(MPI_Fint number, int destinations)
 	return 0;
 }
 
-ENTRY(void, mpi_init_, (MPI_Fint *ierror)) { *ierror = PMPI_Init(NULL, NULL); }
+ENTRY_F08(void, mpi_init_, (MPI_Fint *ierror)) { banyan_result(ierror, PMPI_Init(NULL, NULL)); }
 
-ENTRY(void, mpi_init_thread_, (MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror))
+ENTRY_F08(void, mpi_init_thread_, (MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror))
 {
-	*ierror = PMPI_Init_thread(NULL, NULL, *required, provided);
+	banyan_result(ierror, PMPI_Init_thread(NULL, NULL, *required, provided));
 }
 
-ENTRY(void, mpi_pcontrol_, (MPI_Fint *level)) { PMPI_Pcontrol(*level); }
+ENTRY_F08(void, mpi_pcontrol_, (MPI_Fint *level)) { PMPI_Pcontrol(*level); }
 
-ENTRY(double, mpi_wtime_, (void)) { return PMPI_Wtime(); }
-ENTRY(double, mpi_wtick_, (void)) { return PMPI_Wtick(); }
+ENTRY_F08(double, mpi_wtime_, (void)) { return PMPI_Wtime(); }
+ENTRY_F08(double, mpi_wtick_, (void)) { return PMPI_Wtick(); }
 
-/* Fortran has no use for the address of the buffer, so it isn't returned. */
+/* mpif.h and the module mpi have no use for the address of the buffer, so it isn't returned. The
+   module mpi_f08 has: there it is a TYPE(C_PTR). */
 ENTRY(void, mpi_buffer_detach_, (void *buffer, MPI_Fint *size, MPI_Fint *ierror))
 {
 	void *address;
 	(void)buffer;
-	*ierror = PMPI_Buffer_detach(&address, size);
+	banyan_result(ierror, PMPI_Buffer_detach(&address, size));
+}
+
+#define DETACH(type, name, Name)                                                                            \
+	ENTRY(void, mpi_##name##_detach_buffer_, (MPI_Fint *object, void *buffer, MPI_Fint *size, MPI_Fint *ierror)) \
+	{                                                                                                   \
+		void *address;                                                                              \
+		(void)buffer;                                                                               \
+		banyan_result(ierror, PMPI_##Name##_detach_buffer(HANDLE(type, *object), &address, size));  \
+	}                                                                                                   \
+	ENTRY(void, mpi_##name##_detach_buffer_f08_, (MPI_Fint *object, void **buffer, MPI_Fint *size, MPI_Fint *ierror)) \
+	{                                                                                                   \
+		banyan_result(ierror, PMPI_##Name##_detach_buffer(HANDLE(type, *object), buffer, size));    \
+	}                                                                                                   \
+	ENTRY(void, mpi_##name##_detach_buffer_c_f08_, (MPI_Fint *object, void **buffer, MPI_Count *size, MPI_Fint *ierror)) \
+	{                                                                                                   \
+		banyan_result(ierror, PMPI_##Name##_detach_buffer_c(HANDLE(type, *object), buffer, size));  \
+	}
+
+DETACH(MPI_Comm, comm, Comm)
+DETACH(MPI_Session, session, Session)
+
+ENTRY(void, mpi_buffer_detach_f08_, (void **buffer, MPI_Fint *size, MPI_Fint *ierror))
+{
+	banyan_result(ierror, PMPI_Buffer_detach(buffer, size));
+}
+
+ENTRY(void, mpi_buffer_detach_c_f08_, (void **buffer, MPI_Count *size, MPI_Fint *ierror))
+{
+	banyan_result(ierror, PMPI_Buffer_detach_c(buffer, size));
 }
 
 /* Programs call this so that the compiler doesn't move accesses to a buffer across it. The call
    itself is enough. */
 ENTRY(void, mpi_f_sync_reg_, (void *buffer)) { (void)buffer; }
+
+/* Both kinds of status are the same eight integers. */
+static void copy_status(const MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror)
+{
+	memcpy(to, from, 8 * sizeof *to);
+	banyan_result(ierror, MPI_SUCCESS);
+}
+ENTRY(void, mpi_status_f2f08_f08_, (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror)) { copy_status(from, to, ierror); }
+ENTRY(void, mpi_status_f082f_f08_, (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror)) { copy_status(from, to, ierror); }
+
+/* The operators of mpi_f08's handles. */
+#define COMPARE(name)                                                                          \
+	MPI_Fint banyan_##name##_equal_(MPI_Fint *a, MPI_Fint *b) { return *a == *b; }         \
+	MPI_Fint banyan_##name##_unequal_(MPI_Fint *a, MPI_Fint *b) { return *a != *b; }
+
+COMPARE(comm)
+COMPARE(group)
+COMPARE(datatype)
+COMPARE(op)
+COMPARE(request)
+COMPARE(info)
+COMPARE(errhandler)
+COMPARE(message)
+COMPARE(win)
+COMPARE(file)
+COMPARE(session)

@@ -16,11 +16,31 @@ typedef int MPI_Fint;
 #define NUMBER(handle) ((MPI_Fint)(intptr_t)(handle))
 
 /* ENTRY begins the entry of a procedure. pmpi_x_ is the procedure and mpi_x_ a weak alias, so
-   that a profiling library can have its own mpi_x_. */
+   that a profiling library can have its own mpi_x_. ENTRY_F08 begins one that serves the module
+   mpi_f08, too: there it is called mpi_x_f08_. A handle of mpi_f08 is a structure of one integer,
+   and its arguments are as those of mpif.h, but that the error code may be missing. */
 #define ENTRY(result, name, params) \
 	result p##name params;      \
 	result name params __attribute__((weak, alias("p" #name))); \
 	result p##name params
+#define ENTRY_F08(result, name, params) \
+	result p##name params;          \
+	result p##name##f08_ params __attribute__((alias("p" #name))); \
+	result name##f08_ params __attribute__((weak, alias("p" #name))); \
+	result name params __attribute__((weak, alias("p" #name)));    \
+	result p##name params
+
+/* banyan_result gives the caller an error code, if it wants it. OPTIONAL does so at the begin of an
+   entry that reads the code again. */
+static inline void banyan_result(MPI_Fint *ierror, int code)
+{
+	if (ierror != NULL)
+		*ierror = code;
+}
+#define OPTIONAL(ierror)         \
+	MPI_Fint unwanted_error; \
+	if (ierror == NULL)      \
+	ierror = &unwanted_error
 
 /* banyan_buffer, banyan_status and banyan_weights recognise the variables of
    mpif.h that stand for special values. */

@@ -90,6 +90,7 @@ type Member struct {
 	views  *viewQueue
 	latest *atomic.Pointer[View]
 	recent *recent
+	tally  *tally
 }
 
 // Join makes this process a member. It tries until ctx ends. It returns when the first view with
@@ -114,7 +115,7 @@ func Recover(ctx context.Context, cfg Config) (*Member, error) { return join(ctx
 
 func join(ctx context.Context, cfg Config, again bool) (*Member, error) {
 	views := newViewQueue()
-	s := &sink{views: views, recent: newRecent(), group: cfg.Group}
+	s := &sink{views: views, recent: newRecent(), group: cfg.Group, tally: tally{group: cfg.Group}}
 	node, err := groupnode.Join(ctx, groupnode.Config{
 		Group: cfg.Group, Dir: cfg.Dir, Expect: cfg.Expect, Recover: again, Epochs: cfg.Epochs, Name: cfg.Name, Listen: cfg.Listen, Advertise: cfg.Advertise, Seeds: cfg.Seeds, Secret: cfg.Secret,
 		Encrypt: cfg.Encrypt, Arity: cfg.Arity, Period: cfg.HeartbeatPeriod, Timeout: cfg.HeartbeatTimeout,
@@ -124,7 +125,7 @@ func join(ctx context.Context, cfg Config, again bool) (*Member, error) {
 		views.discard()
 		return nil, err
 	}
-	return &Member{node, views, &s.latest, s.recent}, nil
+	return &Member{node, views, &s.latest, s.recent, &s.tally}, nil
 }
 
 // gather is how long a coordinator waits for more changes: deaths seldom come alone.
@@ -142,6 +143,7 @@ type sink struct {
 	recent   *recent
 	group    string
 	founding groupnode.Founding
+	tally    tally
 }
 
 func (s *sink) Founded(f groupnode.Founding) { s.founding = f }
@@ -149,12 +151,14 @@ func (s *sink) Installed(v *membership.View, card func(membership.Member) groupn
 	w := viewOf(s.group, s.founding, v, card)
 	s.latest.Store(&w)
 	s.recent.add(w)
+	s.tally.installed(&w)
 	s.views.give(w)
 }
 func (s *sink) Rival(string, groupnode.Founding)            {}
 func (s *sink) Sent(membership.Member, *membership.Message) {}
 func (s *sink) Ended(error) {
 	s.recent.end()
+	s.tally.end()
 	s.views.close()
 }
 

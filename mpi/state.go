@@ -100,6 +100,12 @@ func (c *Comm) Safepoint() (restored bool, err error) {
 	return restored, c.stateError("Safepoint", err)
 }
 
+// ExpectSafepoints says how many safe points the program passes in all, from its beginning to its
+// end. People who watch the job ("banyan run --status") are shown how much is left. Each rank says
+// it, with its own number; a replacement says the same again. Without it, or with 0, they are shown
+// how many it has passed.
+func (c *Comm) ExpectSafepoints(total int) { c.c.Engine().ExpectSafepoints(uint64(max(0, total))) }
+
 // nowhere is an engine.Site without work: Go buffers no output, and communicators have no handles.
 type nowhere struct{}
 

@@ -14,3 +14,18 @@ func (c *Comm) Wtime() float64 {
 	}
 	return now()
 }
+
+// Decide returns what compute returns. With "banyan run --order leader" all replicas of a rank get
+// what it has returned in one of them. So a program's messages may depend on what differs between
+// processes, such as a clock, a random number, a process id or a file that changes:
+//
+//	seed := world.Decide(rand.Uint64)
+//
+// All replicas of a rank call it in the same order, as they do their other calls. compute must not
+// communicate.
+func (c *Comm) Decide(compute func() uint64) uint64 {
+	if e := c.c.Engine(); e.Led() {
+		return e.Value(compute)
+	}
+	return compute()
+}

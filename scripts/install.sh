@@ -32,8 +32,8 @@ install)
 	sed "s/@VERSION@/${version%%+*}/" deploy/package/BanyanConfigVersion.cmake >"$cmake/BanyanConfigVersion.cmake"
 	{
 		(cd "$built/share" && find . -type f) | sed 's,^\.,share,'
-		(cd "$root" && find lib/cmake/Banyan libexec/banyan lib/pkgconfig/banyan.pc lib/libmpi_abi* \
-			include/{mpi,mpi-ext,mpif,mpif-ext}.h include/mpi-ext.c include/mpi.mod include/mpi_ext.mod \
+		(cd "$root" && find lib/cmake/Banyan libexec/banyan lib/pkgconfig/banyan.pc lib/libmpi_abi* lib/libmpifort_abi* \
+			include/{mpi,mpi-ext,mpif,mpif-ext}.h include/mpi-ext.c include/{mpi,mpi_f08,mpi_ext}.mod \
 			bin/{banyan,mpiexec,mpirun,mpicc,mpicxx,mpic++,mpifort,mpif77,mpif90} ! -type d 2>/dev/null || true)
 	} | LC_ALL=C sort >"$list"
 	;;

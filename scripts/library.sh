@@ -5,8 +5,8 @@
 #   scripts/library.sh            into bin/, for use from the source tree
 #   scripts/library.sh PREFIX     into PREFIX/{bin,lib,include}
 #
-# DESTDIR is put before PREFIX, for packagers. Without gfortran there is no module
-# mpi or mpi_ext and no mpifort to use it; include 'mpif.h' needs neither here. PROFILE=off builds the library
+# DESTDIR is put before PREFIX, for packagers. Without gfortran there are no modules
+# (mpi, mpi_f08, mpi_ext) and no mpifort to use them; include 'mpif.h' needs neither here. PROFILE=off builds the library
 # without its profile, for tests: they share then what Go has compiled. KEPT=DIR keeps what is
 # linked in DIR, and links what is up to date there no second time. BUILT=DIR builds nothing, but
 # takes what this script has put into DIR. LDFLAGS are the Go linker's. For another processor set
@@ -60,11 +60,12 @@ compile() { # into $build
 	go build -pgo "${PROFILE:-capi/library.pgo}" -buildmode=c-shared -ldflags "${LDFLAGS:-} -extldflags=-Wl,-soname,libmpi_abi.so.1$packed" \
 		-o "$build/libmpi_abi.so.1" ./capi
 	ln -sf libmpi_abi.so.1 "$build/libmpi_abi.so"
-	"$cc" -std=gnu11 -O2 -fPIC -shared -Iabi -Wl,-soname,libmpi_abi_fortran.so.1 -o "$build/libmpi_abi_fortran.so.1" \
+	"$cc" -std=gnu11 -O2 -fPIC -shared -Iabi -Wl,-soname,libmpifort_abi.so.1 -o "$build/libmpifort_abi.so.1" \
 		fortran/*.c -L"$build" -lmpi_abi -Wl,-rpath,'$ORIGIN'
 	if command -v gfortran >/dev/null; then
-		gfortran -fsyntax-only -Ifortran -J"$build" fortran/mpi.f90
-		gfortran -fsyntax-only -Ifortran -J"$build" fortran/mpi_ext.f90
+		for module in mpi mpi_f08 mpi_ext; do
+			gfortran -fsyntax-only -Ifortran -J"$build" "fortran/$module.f90"
+		done
 	fi
 }
 [ -n "${BUILT:-}" ] || compile
@@ -74,11 +75,14 @@ put "$build/mpiexec" "$bin"
 ln -sf mpiexec "$bin/mpirun"
 put "$build/libmpi_abi.so.1" "$lib"
 ln -sf libmpi_abi.so.1 "$lib/libmpi_abi.so"
-put "$build/libmpi_abi_fortran.so.1" "$lib"
-ln -sf libmpi_abi_fortran.so.1 "$lib/libmpi_abi_fortran.so"
+put "$build/libmpifort_abi.so.1" "$lib"
+ln -sf libmpifort_abi.so.1 "$lib/libmpifort_abi.so"
+for name in libmpi_abi_fortran.so libmpi_abi_fortran.so.1; do # what it was called until November 2026
+	ln -sf libmpifort_abi.so.1 "$lib/$name"
+done
 install -m 644 abi/*.h fortran/mpif.h fortran/mpif-ext.h fortran/mpi-ext.c "$include"
 if [ -f "$modules/mpi.mod" ]; then
-	install -m 644 "$modules/mpi.mod" "$modules/mpi_ext.mod" "$include"
+	install -m 644 "$modules"/{mpi,mpi_f08,mpi_ext}.mod "$include"
 fi
 
 for name in mpicc mpicxx mpic++ mpifort mpif77 mpif90; do

@@ -5,7 +5,7 @@
 #   scripts/quick.sh          what differs from the last commit
 #   scripts/quick.sh main     what differs from main
 #
-# It doesn't run jobs, soaks or the race detector: make test does.
+# It doesn't run jobs, soaks or the race detector: make test, make soak and make race do.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 since=${1:-HEAD}

@@ -14,6 +14,7 @@ import (
 type Order struct {
 	Name  string
 	Ranks int
+	Bytes int // of a message
 	// Nanoseconds of a message one way, or of a task: of as many jobs without replicas side by
 	// side; in free order, where replicas of the program can run in that; in leader order.
 	Beside, Free, Leader peers.Spread
@@ -26,24 +27,30 @@ type Order struct {
 var orders = []struct {
 	name, role  string
 	ranks       int
+	bytes       int // of a message
 	turns, each int // and what a turn is counted for
 	free        bool
 }{
-	{"ping-pong, any source", roleAnySource, 2, 5000, 2, true},
-	{"task farm", roleFarm, 4, 3000, 1, false},
+	{"ping-pong, any source", roleAnySource, 2, 8, 5000, 2, true},
+	{"figure 2, named source", roleNamed, 2, 8, 5000, 1, true},
+	{"figure 2, any source", roleAnonymous, 2, 8, 5000, 1, true},
+	{"figure 2, named source", roleNamed, 2, 32 << 10, 2000, 1, true},
+	{"figure 2, any source", roleAnonymous, 2, 32 << 10, 2000, 1, true},
+	{"task farm", roleFarm, 4, 8, 3000, 1, false},
 }
 
-// Orders measures a ping-pong whose receives are from any source, and a farm whose master serves
-// the worker whose result comes first.
+// Orders measures a ping-pong whose receives are from any source; what the paper's figure 2 draws,
+// a message for a receive that was posted before, which names its source or doesn't; and a farm
+// whose master serves the worker whose result comes first.
 func (b *Bench) Orders(ctx context.Context) ([]Order, error) {
 	var rows []Order
 	for _, o := range orders {
-		row, turns := Order{Name: o.name, Ranks: o.ranks}, b.turns(o.turns)
+		row, turns := Order{Name: o.name, Ranks: o.ranks, Bytes: o.bytes}, b.turns(o.turns)
 		var beside, free, leader, overFree, overBeside []float64
 		for round := range b.Rounds {
 			measure := func(s Setting, flags ...string) (float64, error) {
 				defer b.progress()
-				ns, err := b.timed(ctx, s, o.ranks, flags, append(b.Role[:len(b.Role):len(b.Role)], o.role), 8, turns)
+				ns, err := b.timed(ctx, s, o.ranks, flags, append(b.Role[:len(b.Role):len(b.Role)], o.role), o.bytes, turns)
 				if err != nil {
 					err = fmt.Errorf("%s, %v %v: %w", o.name, s, flags, err)
 				}
@@ -108,6 +115,45 @@ func anySourceRole(w *mpi.Comm, dir string, size, turns int) error {
 		return w.Barrier()
 	}
 	return tellTime(w, dir, play, turns)
+}
+
+// namedRole and anonymousRole have rank 0 post a receive, from rank 1 or from any source, and tell
+// rank 1 to send. With a leader a replica that follows posts a receive from any source when it
+// hears what the leader's has taken; by then the message is there, and is copied once more.
+func namedRole(w *mpi.Comm, dir string, size, turns int) error {
+	return receivesRole(w, dir, size, turns, 1)
+}
+
+func anonymousRole(w *mpi.Comm, dir string, size, turns int) error {
+	return receivesRole(w, dir, size, turns, mpi.AnySource)
+}
+
+func receivesRole(w *mpi.Comm, dir string, size, turns, source int) error {
+	message, word := make([]byte, size), make([]byte, 1)
+	return tellTime(w, dir, func(n int) error {
+		for range n {
+			if w.Rank() == 1 {
+				if _, err := mpi.Recv(w, word, 0, 1); err != nil {
+					return err
+				}
+				if err := mpi.Send(w, message, 0, 2); err != nil {
+					return err
+				}
+				continue
+			}
+			r, err := mpi.Irecv(w, message, source, 2)
+			if err != nil {
+				return err
+			}
+			if err := mpi.Send(w, word, 1, 1); err != nil {
+				return err
+			}
+			if _, err := r.Wait(); err != nil {
+				return err
+			}
+		}
+		return w.Barrier()
+	}, turns)
 }
 
 // farmRole is a master that gives the next task to the worker whose result came first, and workers

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	safepointLooked  = "arg arg arg type count buffer arg success"
-	safepointIgnored = "success success success success success success success success"
+	safepointLooked  = "arg arg arg type count buffer arg success count"
+	safepointIgnored = "success success success success success success success success success"
 )
 
 // Any mpicc compiles a program with safe points. Its MPIX calls have an effect only under Banyan.

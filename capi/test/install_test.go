@@ -2,6 +2,7 @@ package test
 
 import (
 	"encoding/csv"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -191,9 +192,42 @@ func TestFortran(t *testing.T) {
 			t.Errorf("%v: %v", args, o)
 		}
 	}
+	f08 := build(t, "mpifort", "../../fortran/testdata/f08.f90", "-w")
+	for _, args := range [][]string{{"-n", "2"}, {"-n", "5"}, {"-n", "3", "--replicas", "2"}} {
+		if o := run(t, tool("mpiexec"), append(args, f08)...); o.code != 0 || strings.TrimSpace(o.stdout) != "f08: 0 failures" {
+			t.Errorf("%v: %v", args, o)
+		}
+	}
 	fixed := build(t, "mpif77", "../../fortran/testdata/fixed.f")
 	if o := run(t, tool("mpiexec"), "-n", "4", fixed); o.code != 0 || !strings.Contains(o.stdout, "the sum of all ranks is    6.0") {
 		t.Error(o)
+	}
+}
+
+// The modules have interfaces: what is wrong with a call is found while compiling.
+func TestFortranChecks(t *testing.T) {
+	if _, err := exec.LookPath("gfortran"); err != nil {
+		t.Skip("there is no gfortran; scripts/tools.sh installs it")
+	}
+	for _, c := range []struct{ module, call, says string }{
+		{"mpi", "call MPI_Barrier(MPI_COMM_WORLD, n)", ""},
+		{"mpi", "call MPI_Barrier(MPI_COMM_WORLD)", "Missing actual argument"},
+		{"mpi", "call MPI_Comm_rank(MPI_COMM_WORLD, 1.5, n)", "Type mismatch"},
+		{"mpi", "call MPI_Get_address(n, n, n)", "Type mismatch"}, // the result has 8 bytes
+		{"mpi_f08", "call MPI_Barrier(MPI_COMM_WORLD)", ""},
+		{"mpi_f08", "call MPI_Barrier(0)", "no specific subroutine"},
+		{"mpi_f08", "call MPI_Send(n, 1, MPI_INTEGER, 0, MPI_COMM_WORLD)", "no specific subroutine"},
+		{"mpi_f08", "call MPI_Comm_size(MPI_INT, n)", "no specific subroutine"},
+	} {
+		source := filepath.Join(t.TempDir(), "call.f90")
+		text := fmt.Sprintf("program p\n use %s\n integer :: n\n %s\nend program\n", c.module, c.call)
+		if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		o := run(t, tool("mpifort"), "-fsyntax-only", source)
+		if (o.code == 0) != (c.says == "") || !strings.Contains(o.stderr, c.says) {
+			t.Errorf("%s: %s: %v", c.module, c.call, o)
+		}
 	}
 }
 

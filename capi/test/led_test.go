@@ -14,7 +14,7 @@ var leds = flag.Int("leds", 1, "how many jobs of each kind TestLed runs")
 // replicas send the same (--verify) and print the same, and the job ends.
 func TestLed(t *testing.T) {
 	program := compile(t, "led")
-	for name, says := range map[string]string{"farm": `^farm 1770 1 [0-9a-f]+\n$`, "bound": `^bound \d+ [0-9a-f]+\n$`, "balance": `^balance [0-9a-f]+\n$`} {
+	for name, says := range map[string]string{"farm": `^farm 1770 1 [0-9a-f]+\n$`, "bound": `^bound \d+ [0-9a-f]+\n$`, "balance": `^balance [0-9a-f]+\n$`, "threads": `^threads [0-9a-f]+\n$`} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range *leds {
 				for _, degree := range []int{2, 3} {
@@ -39,10 +39,48 @@ func TestLedDiffers(t *testing.T) {
 	}
 }
 
-// Threads aren't ordered: a program whose threads communicate at the same time ends with an error.
-func TestLedThreads(t *testing.T) {
-	o := run(t, tool("banyan"), "run", "-n", "2", "--replicas", "2", "--order", "leader", "--timeout", "20", compile(t, "led"), "threads")
-	if o.code == 0 || !strings.Contains(o.stderr, "leader order (--order leader) doesn't order threads") {
+// With --order auto a rank is led from its first call on that timing can decide, and the launcher
+// says which call that was. A program without such calls is led nowhere.
+func TestLedAuto(t *testing.T) {
+	program := compile(t, "led")
+	for name, says := range map[string]string{"farm": `banyan: rank \d .*: timing decides what comes of that, .* \(--order auto\)`, "balance": `asks for the time \(called at led\.c:\d+\)`, "plain": ``} {
+		o := run(t, tool("banyan"), "run", "-n", "4", "--replicas", "2", "--order", "auto", "--verify",
+			"--fault", "random count=3 within=send:60 seed=1 action=kill", "--timeout", "60", program, name)
+		if o.code != 0 || !strings.HasPrefix(o.stdout, name+" ") || strings.Count(o.stdout, "\n") != 1 || strings.Contains(o.stderr, "different bytes") {
+			t.Errorf("%s: %v", name, o)
+		}
+		if says == "" && strings.Contains(o.stderr, "--order auto") || !regexp.MustCompile(says).MatchString(o.stderr) {
+			t.Errorf("%s: the launcher says %q", name, o.stderr)
+		}
+	}
+}
+
+// Threads that the program hasn't asked for aren't ordered: the job ends with an error.
+func TestLedUnasked(t *testing.T) {
+	o := run(t, tool("banyan"), "run", "-n", "2", "--replicas", "2", "--order", "leader", "--timeout", "20", compile(t, "led"), "unasked")
+	if o.code == 0 || !strings.Contains(o.stderr, "several threads of the program communicate at the same time, which it hasn't asked for") {
 		t.Error(o)
+	}
+}
+
+// With --order auto a program that asks for threads stays in free order.
+func TestLedAutoThreads(t *testing.T) {
+	o := run(t, tool("banyan"), "run", "-n", "2", "--replicas", "2", "--order", "auto", "--timeout", "20", compile(t, "led"), "calm")
+	if o.code != 0 || strings.Contains(o.stderr, "--order auto") || o.stdout != "calm\n" {
+		t.Error(o)
+	}
+}
+
+// Threads of OpenMP and of C++ have names, too.
+func TestLedOpenMP(t *testing.T) {
+	program := build(t, "mpicxx", "testdata/ledthreads.cc", "-g", "-fopenmp")
+	for seed := range *leds {
+		for _, degree := range []int{2, 3} {
+			plan := fmt.Sprintf("random count=3 within=send:40 seed=%d action=kill", 10*seed+degree)
+			o := run(t, tool("banyan"), "run", "-n", "3", "--replicas", fmt.Sprint(degree), "--order", "leader", "--verify", "--fault", plan, "--timeout", "60", program)
+			if o.code != 0 || !strings.HasPrefix(o.stdout, "threads ") || strings.Contains(o.stderr, "differ") {
+				t.Fatalf("--replicas %d --fault %q: %v", degree, plan, o)
+			}
+		}
 	}
 }

@@ -19,6 +19,17 @@ func TestWhatProgramsLink(t *testing.T) {
 	if all := dependencies("banyan/cmd/banyan"); !strings.Contains(all, "prometheus") || !strings.Contains(all, "banyan/internal/job/status/serve\n") {
 		t.Error("the command banyan shows no jobs: this test can't fail")
 	}
+	// Programs in Go need no cgo, and no module but this one and x/sys.
+	for line := range strings.Lines(dependencies("-f", `{{if not .Standard}}{{.ImportPath}} {{.Module.Path}}{{if .CgoFiles}} cgo{{end}}{{end}}`, "banyan/mpi", "banyan/group")) {
+		switch fields := strings.Fields(line); {
+		case len(fields) == 0:
+		case len(fields) > 2 || fields[1] != "banyan" && fields[1] != "golang.org/x/sys":
+			t.Errorf("a program in Go links %s", line)
+		}
+	}
+	if all := dependencies("-f", `{{if .CgoFiles}}{{.ImportPath}}{{end}}`, "banyan/capi"); !strings.Contains(all, "banyan/capi") {
+		t.Error("the C library has no cgo: this test can't fail")
+	}
 	for line := range strings.Lines(dependencies("banyan/mpi", "banyan/group", "banyan/capi", "banyan/cmd/banyan/mpiexec")) {
 		for _, heavy := range []string{"prometheus", "internal/job/status/", "internal/study/report", "gonum.org", "parquet"} {
 			if strings.Contains(line, heavy) {

@@ -98,6 +98,7 @@ func healer() {
 			lines.ReadString('\n') // by which it reads more ahead
 		}
 		hold := newHold()
+		world.ExpectSafepoints(rounds)
 		for ; round < rounds; round++ {
 			for waits := true; waits; waits = hold.waits(round) {
 				restored, err := world.Safepoint()

@@ -6,7 +6,7 @@ get_filename_component(Banyan_PREFIX "${_banyan}/../../.." ABSOLUTE)
 unset(_banyan)
 
 set(_banyan_missing)
-foreach(_banyan_file include/mpi.h lib/libmpi_abi.so lib/libmpi_abi_fortran.so bin/mpicc bin/mpiexec)
+foreach(_banyan_file include/mpi.h lib/libmpi_abi.so lib/libmpifort_abi.so bin/mpicc bin/mpiexec)
   if(NOT EXISTS "${Banyan_PREFIX}/${_banyan_file}")
     list(APPEND _banyan_missing "${_banyan_file}")
   endif()
@@ -27,14 +27,14 @@ if(NOT TARGET Banyan::mpi_abi)
   set_property(TARGET Banyan::C PROPERTY INTERFACE_LINK_LIBRARIES Banyan::mpi_abi)
   add_library(Banyan::CXX INTERFACE IMPORTED)
   set_property(TARGET Banyan::CXX PROPERTY INTERFACE_LINK_LIBRARIES Banyan::mpi_abi)
-  add_library(Banyan::mpi_abi_fortran SHARED IMPORTED)
-  set_target_properties(Banyan::mpi_abi_fortran PROPERTIES
-    IMPORTED_LOCATION "${Banyan_PREFIX}/lib/libmpi_abi_fortran.so.1"
-    IMPORTED_SONAME libmpi_abi_fortran.so.1)
+  add_library(Banyan::mpifort_abi SHARED IMPORTED)
+  set_target_properties(Banyan::mpifort_abi PROPERTIES
+    IMPORTED_LOCATION "${Banyan_PREFIX}/lib/libmpifort_abi.so.1"
+    IMPORTED_SONAME libmpifort_abi.so.1)
   add_library(Banyan::Fortran INTERFACE IMPORTED)
   set_target_properties(Banyan::Fortran PROPERTIES
     INTERFACE_COMPILE_OPTIONS "$<$<COMPILE_LANGUAGE:Fortran>:-fallow-argument-mismatch>"
-    INTERFACE_LINK_LIBRARIES "Banyan::mpi_abi_fortran;Banyan::mpi_abi")
+    INTERFACE_LINK_LIBRARIES "Banyan::mpifort_abi;Banyan::mpi_abi")
 endif()
 
 foreach(_banyan_language C CXX Fortran)

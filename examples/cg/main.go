@@ -81,6 +81,7 @@ func run(world *mpi.Comm, out io.Writer, o options) error {
 	if err := errors.Join(mpi.Register(world, "solve", &s), mpi.Register(world, "checksum", checksum)); err != nil {
 		return err
 	}
+	world.ExpectSafepoints(o.solves) // people who watch are shown how much is left
 	for ; s <= o.solves; s++ {
 		if _, err := world.Safepoint(); err != nil { // here a replacement takes over the state of a live replica
 			return err

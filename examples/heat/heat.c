@@ -86,6 +86,7 @@ int main(int argc, char **argv)
 	int steps = 0;
 	MPIX_State_register("steps", &steps, 1, MPI_INT);
 	MPIX_State_register("plate", now, (rows + 2) * n, MPI_DOUBLE);
+	MPIX_Expect_safepoints((limit + 9) / 10); /* at most: the plate may settle before */
 	while (steps < limit && change > tolerance) {
 		if (steps % 10 == 0) /* after an even number of steps now is the array that was registered */
 			MPIX_Safepoint(NULL);

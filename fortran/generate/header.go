@@ -54,26 +54,15 @@ func writeHeader(w io.Writer, table *abi.Table) error {
 	for _, name := range []string{"MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"} {
 		fmt.Fprintf(w, "      logical %s\n      parameter (%s=.false.)\n", name, name)
 	}
-	values := make(map[string]int64)
-	for _, c := range table.Constants {
-		value, cast, ok := c.Number()
-		if !ok {
-			if value, ok = values[c.Value]; !ok {
-				return fmt.Errorf("the constant %s is %q, which is no earlier constant", c.Name, c.Value)
-			}
-		}
-		values[c.Name] = value
-		switch {
-		case strings.HasPrefix(c.Name, "MPI_T_"), strings.HasPrefix(c.Name, "MPI_F_"), strings.Contains(cast, "*"):
-			continue
-		case strings.HasPrefix(c.Name, "MPI_MAX_"):
-			value-- // C counts the final zero
-		}
+	err := eachConstant(table, func(name, cast string, value int64) {
 		kind := "integer"
 		if cast == "MPI_Offset" {
 			kind = "integer*8"
 		}
-		constant(kind, c.Name, value)
+		constant(kind, name, value)
+	})
+	if err != nil {
+		return err
 	}
 	for _, p := range sentinels {
 		fmt.Fprintf(w, "      %s\n      common /banyan_%s/ %s\n", p.declaration, strings.ToLower(p.name), p.name)
@@ -86,6 +75,33 @@ func writeHeader(w io.Writer, table *abi.Table) error {
 	}
 	for _, name := range []string{"MPI_AINT_ADD", "MPI_AINT_DIFF", "PMPI_AINT_ADD", "PMPI_AINT_DIFF"} {
 		fmt.Fprintf(w, "      integer*8 %s\n      external %s\n", name, name)
+	}
+	return nil
+}
+
+// eachConstant gives the constants that Fortran has, too, with the types that C casts them to.
+func eachConstant(table *abi.Table, give func(name, cast string, value int64)) error {
+	type number struct {
+		value int64
+		cast  string
+	}
+	numbers := make(map[string]number)
+	for _, c := range table.Constants {
+		value, cast, ok := c.Number()
+		n := number{value, cast}
+		if !ok {
+			if n, ok = numbers[c.Value]; !ok {
+				return fmt.Errorf("the constant %s is %q, which is no earlier constant", c.Name, c.Value)
+			}
+		}
+		numbers[c.Name] = n
+		switch {
+		case strings.HasPrefix(c.Name, "MPI_T_"), strings.HasPrefix(c.Name, "MPI_F_"), strings.Contains(n.cast, "*"):
+			continue
+		case strings.HasPrefix(c.Name, "MPI_MAX_"):
+			n.value-- // C counts the final zero
+		}
+		give(c.Name, n.cast, n.value)
 	}
 	return nil
 }

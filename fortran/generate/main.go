@@ -1,5 +1,7 @@
-// Command generate makes the Fortran side of the library from the table in
-// package abi: mpif.h and entries.c. Run it with go generate.
+// Command generate makes the Fortran side of the library from the table in package abi: mpif.h,
+// the modules mpi and mpi_f08, and what they call in C: entries.c, and sections.c for buffers of
+// mpi_f08. What the table doesn't say of an argument (its intent, LOGICALs, arrays) is in
+// argument.go. Run it with go generate.
 //
 // # Fortran's conventions
 //
@@ -58,5 +60,18 @@ func generate() (map[string][]byte, error) {
 	if err := writeEntries(&entries, table); err != nil {
 		return nil, err
 	}
-	return map[string][]byte{"mpif.h": header.Bytes(), "entries.c": entries.Bytes()}, nil
+	var sections, module, module08 bytes.Buffer
+	if err := writeSections(&sections, table); err != nil {
+		return nil, err
+	}
+	if err := writeModule(&module, table); err != nil {
+		return nil, err
+	}
+	if err := writeModule08(&module08, table); err != nil {
+		return nil, err
+	}
+	return map[string][]byte{
+		"mpif.h": header.Bytes(), "entries.c": entries.Bytes(), "sections.c": sections.Bytes(),
+		"mpi.f90": module.Bytes(), "mpi_f08.f90": module08.Bytes(),
+	}, nil
 }

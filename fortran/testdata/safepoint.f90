@@ -13,6 +13,8 @@ program safepoint
   if (ierr /= MPI_SUCCESS) stop 2
   call MPIX_State_register('plate', plate, size(plate), MPI_DOUBLE_PRECISION, ierr)
   if (ierr /= MPI_SUCCESS) stop 3
+  call MPIX_Expect_safepoints(5, ierr)
+  if (ierr /= MPI_SUCCESS) stop 6
   do while (step < 5)
     restored = 7
     call MPIX_Safepoint(restored, ierr)

@@ -24,7 +24,7 @@ func TestPage(t *testing.T) {
 	}
 	long := strings.Repeat("waits ", 200)
 	for _, r := range []Record{
-		{}, {Stamp: 1, Frames: 2, Sent: 3, Bytes: 4, Read: 5, Posted: 6, Unexpected: 7, Retained: 8, RetainedBytes: 9, Safepoints: 10, WaitsFor: NoRank, Waited: 12, Waits: "waits"},
+		{}, {Stamp: 1, Frames: 2, Sent: 3, Bytes: 4, Read: 5, Posted: 6, Unexpected: 7, Retained: 8, RetainedBytes: 9, Safepoints: 10, Expected: 11, Rounds: 13, Late: 14, WaitsFor: NoRank, Waited: 12, Waits: "waits"},
 		{Waits: "waits for a message", WaitsFor: AnyRank}, {Waits: long}, {Stamp: 1<<64 - 1, Waits: "12345678"}, {},
 	} {
 		p.Write(&r)
@@ -65,6 +65,9 @@ func FuzzRead(f *testing.F) {
 		}
 		if r, ok := p.Read(); ok && len(r.Waits) > MaxText {
 			t.Errorf("a text of %d bytes", len(r.Waits))
+		}
+		if s, ok := p.Span(); ok && len(s.Path) > MaxPath {
+			t.Errorf("a path of %d bytes", len(s.Path))
 		}
 	})
 }

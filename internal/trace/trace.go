@@ -150,6 +150,9 @@ func (t *Writer) Write(e Event) {
 // Flush writes the buffered events, and returns the first error of all writes.
 func (t *Writer) Flush() error { return t.out.Flush() }
 
+// MaxSpan bounds how many events a process records of a span of time.
+const MaxSpan = 100_000
+
 // MaxLine bounds the length of a line that Read accepts.
 const MaxLine = 1 << 20
 

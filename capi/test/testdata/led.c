@@ -189,35 +189,114 @@ static void differ(void) {
 	MPI_Wtime();
 }
 
-static void *receive(void *tag) {
-	int x;
-	MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, *(int *)tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+// plain does nothing that timing decides.
+static void plain(void) {
+	int x = rank, sum = 0;
+	for (int i = 0; i < tasks; i++) {
+		MPI_Sendrecv_replace(&x, 1, MPI_INT, (rank + 1) % size, 1, (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+		see(x + sum);
+	}
+	if (rank == 0)
+		printf("plain %x\n", seen);
+}
+
+enum { servers = 4, window = 3 };
+
+// serve serves its part of the requests: whichever come to this thread.
+static void *serve(void *which) {
+	int *mine = which, request, flag, replies = tasks * (size - 1) / servers;
+	MPI_Status s;
+	MPI_Message m;
+	for (int i = 0; i < replies; i++) {
+		switch ((unsigned)(*mine + i) % 4) {
+		case 0:
+			MPI_Recv(&request, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &s);
+			break;
+		case 1: {
+			MPI_Request r;
+			MPI_Irecv(&request, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &r);
+			do
+				MPI_Test(&r, &flag, &s);
+			while (!flag);
+			break;
+		}
+		case 2:
+			MPI_Mprobe(MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &m, &s);
+			MPI_Mrecv(&request, 1, MPI_INT, &m, &s);
+			break;
+		case 3:
+			do
+				MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &m, &s);
+			while (!flag);
+			MPI_Mrecv(&request, 1, MPI_INT, &m, &s);
+			break;
+		}
+		*mine = (int)(*mine * 31u + (unsigned)request + (unsigned)s.MPI_SOURCE);
+		toil(*mine & 31);
+		MPI_Send(mine, 1, MPI_INT, s.MPI_SOURCE, 2, MPI_COMM_WORLD);
+	}
 	return NULL;
 }
 
-// threads has two threads receive at the same time, although no more than one may.
+// threads is a server of several threads that receive on one communicator from any source, and clients
+// with some requests at a time.
 static void threads(void) {
+	pthread_t others[servers];
+	int hashes[servers], reply, sent = 0;
+	if (rank > 0) {
+		int request = rank;
+		for (int i = 0; i < tasks; i++) {
+			for (; sent < tasks && sent < i + window; sent++)
+				MPI_Send(&request, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+			MPI_Recv(&reply, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			request = (int)(request * 31u + (unsigned)reply);
+		}
+		return;
+	}
+	for (int i = 0; i < servers; i++)
+		hashes[i] = i;
+	for (int i = 1; i < servers; i++)
+		pthread_create(&others[i], NULL, serve, &hashes[i]);
+	serve(&hashes[0]);
+	for (int i = 1; i < servers; i++)
+		pthread_join(others[i], NULL);
+	for (int i = 0; i < servers; i++)
+		see(hashes[i]);
+	printf("threads %x\n", seen);
+}
+
+static void *hear(void *tag) {
+	int x = 0;
+	MPI_Recv(&x, 1, MPI_INT, 0, *(int *)tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	return NULL;
+}
+
+// calm has two threads that each receive from a certain source.
+static void calm(void) {
 	pthread_t other;
 	int tags[2] = {1, 2};
 	if (rank > 0) {
-		sleep(1);
-		for (int i = 0; i < 2; i++)
-			MPI_Send(&rank, 1, MPI_INT, 0, tags[i], MPI_COMM_WORLD);
+		pthread_create(&other, NULL, hear, &tags[0]);
+		hear(&tags[1]);
+		pthread_join(other, NULL);
 		return;
 	}
-	pthread_create(&other, NULL, receive, &tags[0]);
-	receive(&tags[1]);
-	pthread_join(other, NULL);
+	for (int to = 1; to < size; to++)
+		for (int i = 0; i < 2; i++)
+			MPI_Send(&rank, 1, MPI_INT, to, tags[i], MPI_COMM_WORLD);
+	printf("calm\n");
 }
 
 int main(int argc, char **argv) {
 	int provided;
-	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-	if (provided != MPI_THREAD_SERIALIZED)
+	const char *what = argc > 1 ? argv[1] : "";
+	int wanted = strcmp(what, "threads") && strcmp(what, "calm") ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE;
+	MPI_Init_thread(&argc, &argv, wanted, &provided);
+	if (provided != wanted)
 		fail("MPI_Init_thread provides another level");
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	const char *what = argc > 1 ? argv[1] : "";
 	if (argc > 2)
 		tasks = atoi(argv[2]);
 	if (!strcmp(what, "farm"))
@@ -228,7 +307,11 @@ int main(int argc, char **argv) {
 		balance();
 	else if (!strcmp(what, "differ"))
 		differ();
-	else if (!strcmp(what, "threads"))
+	else if (!strcmp(what, "calm"))
+		calm();
+	else if (!strcmp(what, "plain"))
+		plain();
+	else if (!strcmp(what, "threads") || !strcmp(what, "unasked"))
 		threads();
 	else
 		fail("it isn't told what to do");

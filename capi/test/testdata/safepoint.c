@@ -7,7 +7,7 @@
 
 int main(int argc, char **argv)
 {
-	int step = 0, restored = 7, code[8];
+	int step = 0, restored = 7, code[9];
 	double plate[16] = {0};
 	char lengthy[300];
 	MPI_Init(&argc, &argv);
@@ -16,6 +16,8 @@ int main(int argc, char **argv)
 	if (MPIX_State_register("step", &step, 1, MPI_INT) || MPIX_State_register("plate", plate, 16, MPI_DOUBLE) ||
 		MPIX_State_register("nothing", NULL, 0, MPI_DOUBLE))
 		return 2;
+	if (MPIX_Expect_safepoints(5))
+		return 4;
 	for (; step < 5; step++)
 		if (MPIX_Safepoint(step ? &restored : NULL) || (step && restored))
 			return 3;
@@ -33,7 +35,8 @@ int main(int argc, char **argv)
 	code[5] = MPIX_State_register("none", NULL, 1, MPI_DOUBLE);
 	code[6] = MPIX_State_unregister("other");
 	code[7] = MPIX_State_unregister("plate");
-	for (int i = 0; i < 8; i++) {
+	code[8] = MPIX_Expect_safepoints(-1);
+	for (int i = 0; i < 9; i++) {
 		int kind = 0;
 		MPI_Error_class(code[i], &kind);
 		printf("%s ", kind == MPI_SUCCESS ? "success" : kind == MPI_ERR_ARG ? "arg" : kind == MPI_ERR_TYPE ? "type" :

@@ -115,6 +115,27 @@ type Recorded interface {
 	Record() io.ReadCloser
 }
 
+// Span is a span of time of which processes record their frames, from From on and before Until.
+type Span struct {
+	Begin       int64      `json:"begin"` // from when times count, in nanoseconds of CLOCK_MONOTONIC
+	From, Until proto.Time // since Begin
+}
+
+// Recording is what an agent's processes have recorded of a Span.
+type Recording struct {
+	Trace     []byte // of all of them; nil: nothing
+	Processes int    // so many have recorded anything
+	Full      int    // so many of them have recorded only the first events
+}
+
+// Tracing is an agent whose processes record a Span when they are asked to: those that count.
+type Tracing interface {
+	Agent
+	// Trace has them record, and waits for the end of the span. When ctx ends it returns what there
+	// is.
+	Trace(ctx context.Context, s Span) (Recording, error)
+}
+
 // SnapshotAgent is an agent that keeps the snapshots of processes.
 type SnapshotAgent interface {
 	Agent

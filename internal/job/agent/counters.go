@@ -43,7 +43,7 @@ func (f *files) counters() *counts {
 	})
 	c := &counts{}
 	f.open("mmap", func() (err error) {
-		c.memory, err = unix.Mmap(fd, 0, counters.Size, unix.PROT_READ, unix.MAP_SHARED)
+		c.memory, err = unix.Mmap(fd, 0, counters.Size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 		return err
 	})
 	if f.err != nil {
@@ -67,6 +67,9 @@ func (c *counts) read() (r counters.Record, ok bool) {
 	}
 	return c.page.Read()
 }
+
+// ask asks for a span.
+func (c *counts) ask(s *counters.Span) bool { return c != nil && c.page != nil && c.page.Ask(s) }
 
 // unmap gives the memory back.
 func (c *counts) unmap() {

@@ -27,6 +27,7 @@ type Local struct {
 	live   map[*localProcess]struct{} // started and not reaped
 
 	snapshots map[proto.Proc]*parts
+	spans     uint64 // that were asked for
 }
 
 // NewLocal makes the agent of this host. Its processes may run where the caller may.

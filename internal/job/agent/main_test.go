@@ -13,8 +13,8 @@ import (
 
 const roleVariable = "AGENT_TEST_ROLE"
 
-// The test binary is the tests, a process of a job that says three words and ends,
-// and one that counts.
+// The test binary is the tests, a process of a job that says three words and ends, one that counts,
+// and one that records.
 func TestMain(m *testing.M) {
 	if os.Getenv(roleVariable) == "speaker" {
 		conn, err := control.FromEnv()
@@ -32,6 +32,10 @@ func TestMain(m *testing.M) {
 	}
 	if os.Getenv(roleVariable) == "counter" {
 		count()
+		os.Exit(0)
+	}
+	if os.Getenv(roleVariable) == "recorder" {
+		recordSpan()
 		os.Exit(0)
 	}
 	os.Exit(m.Run())

@@ -167,7 +167,7 @@ func (w *Wrapper) link() []string {
 
 func (w *Wrapper) libraries() []string {
 	if w.Language == Fortran {
-		return []string{"mpi_abi_fortran", "mpi_abi"}
+		return []string{"mpifort_abi", "mpi_abi"}
 	}
 	return []string{"mpi_abi"}
 }

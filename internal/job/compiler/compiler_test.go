@@ -15,7 +15,7 @@ func wrapper(l Language, env map[string]string) *Wrapper {
 
 func TestCommand(t *testing.T) {
 	const link = " -L/p/lib -Wl,-rpath,/p/lib -lmpi_abi"
-	const fortran = " -L/p/lib -Wl,-rpath,/p/lib -lmpi_abi_fortran -lmpi_abi"
+	const fortran = " -L/p/lib -Wl,-rpath,/p/lib -lmpifort_abi -lmpi_abi"
 	for _, tc := range []struct {
 		language Language
 		env      map[string]string
@@ -39,7 +39,7 @@ func TestCommand(t *testing.T) {
 		{C, nil, "--showme:link", strings.TrimSpace(link), true},
 		{C, nil, "-showme:incdirs", "/p/include", true},
 		{C, nil, "-showme:libdirs", "/p/lib", true},
-		{Fortran, nil, "-showme:libs", "mpi_abi_fortran mpi_abi", true},
+		{Fortran, nil, "-showme:libs", "mpifort_abi mpi_abi", true},
 		{C, nil, "-showme:command", "gcc", true},
 		{C, nil, "-showme:version", "v", true},
 		{C, nil, "-compile-info", "gcc -I/p/include", true},

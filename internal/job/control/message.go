@@ -22,6 +22,9 @@ const (
 	// Lacks: the program has called functions of MPI that the library doesn't implement. Text
 	// names all of them so far, with commas between.
 	Lacks Type = "lacks"
+	// Led: from here on a replica of this process's rank decides what timing decides, with --order
+	// auto. Cause is what the program does, in words, and Text where; empty if that is unknown.
+	Led Type = "led"
 	// Suspect: Proc has been silent for Silent. The launcher kills it, even if it is stopped, and
 	// tells the others of its Death.
 	Suspect Type = "suspect"

@@ -27,8 +27,8 @@ const (
 	// Set by the launcher or the user; read by join.
 	Protocol = "BANYAN_PROTOCOL"
 	// Order says who decides what timing decides: OrderFree (the default), nobody, so the program
-	// has to be send-deterministic; or OrderLeader, one replica of each rank. Set by the launcher
-	// or the user; read by join.
+	// has to be send-deterministic; OrderLeader, one replica of each rank; or OrderAuto. Set by the
+	// launcher or the user; read by join. See ParseOrder.
 	Order = "BANYAN_ORDER"
 	// Verify says whether replicas compare what they send: "true", or anything else for no.
 	// Default: no. Set by the launcher or the user; read by join.
@@ -87,6 +87,7 @@ const (
 
 	OrderFree   = "free"   // each replica goes by its own timing
 	OrderLeader = "leader" // one replica of each rank decides what timing decides, its siblings follow
+	OrderAuto   = "auto"   // the same, from the rank's first call on that timing can decide
 
 	AcknowledgeTogether = "together" // many with one frame
 	AcknowledgeEach     = "each"     // each with a frame of its own, at once, as in the paper

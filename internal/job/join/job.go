@@ -42,6 +42,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"banyan/internal/counters"
 	"banyan/internal/job/check"
 	"banyan/internal/job/control"
 	"banyan/internal/job/env"
@@ -72,6 +73,8 @@ type Options struct {
 	// Where says where a program that isn't in Go makes the present call, for an error in the
 	// middle of it; nil: the program is in Go.
 	Where func() string
+	// Thread says which thread of such a program makes the present call; see engine.Config.Thread.
+	Thread func() (id process.ThreadID, known bool)
 }
 
 // Job is this process's part of a job.
@@ -208,11 +211,12 @@ func (j *Job) start() error {
 func (j *Job) config() (engine.Config, error) {
 	cfg := engine.Config{
 		Process: process.Config{
-			Self: j.self, Layout: j.layout, Mirror: j.mirror, Leader: j.leader, AckEach: j.ackEach,
+			Self: j.self, Layout: j.layout, Mirror: j.mirror, Leader: j.order.Leader, Auto: j.order.Auto, AckEach: j.ackEach,
 			Period: proto.Time(j.period), Timeout: proto.Time(j.timeout), Witness: j.supervisor.reaps(), Leased: proto.Time(j.leased),
 			Memory: buffersMemory(), Scheme: j.scheme,
 		},
 		HealFailed: j.replacementFailed, Unfollowed: j.unfollowed, Where: check.Here,
+		FirstDecision: func(call, where string) { go j.supervisor.led(call, where) }, // the engine mustn't wait
 	}
 	var err error
 	if cfg.SpareRanks, err = env.ReadSpareRanks(j.layout.Ranks()); err != nil {
@@ -221,6 +225,11 @@ func (j *Job) config() (engine.Config, error) {
 	if cfg.Counters, err = countersPage(); err != nil {
 		return cfg, err
 	}
+	if cfg.Counters != nil {
+		cfg.RecordSpan = func(s counters.Span) (engine.SpanRecorder, error) {
+			return newSpanRecorder(j.self, j.layout.Procs(), &s)
+		}
+	}
 	if cfg.BeforeSend, err = strikes(); err != nil {
 		return cfg, err
 	}
@@ -228,6 +237,7 @@ func (j *Job) config() (engine.Config, error) {
 	if j.options.Where != nil {
 		cfg.Where = j.options.Where
 	}
+	cfg.Thread = j.options.Thread
 	if j.output != nil {
 		cfg.Committed = j.output.connect
 	}

@@ -189,6 +189,10 @@ func (l *launched) corrupted(c process.Corruption) {
 func (l *launched) recoveryStep(m control.Message)      { l.lifeline.Send(m) }
 func (l *launched) replacementFailed(m control.Message) { l.lifeline.Send(m) }
 
+func (l *launched) led(call, where string) {
+	l.lifeline.Send(control.Message{Type: control.Led, Cause: call, Text: where})
+}
+
 func (l *launched) cannotDonate(why string) {
 	l.lifeline.Send(control.Message{Type: control.Unhealable, Text: why})
 }

@@ -1,6 +1,7 @@
 package join
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"banyan/internal/counters"
 	"banyan/internal/job/env"
 	"banyan/internal/proto"
 	"banyan/internal/runtime/wire"
@@ -64,6 +66,71 @@ func TestRecorder(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { r.Sent(1, wire.KindEager) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
+}
+
+// A span's recorder has only what happens in the span, with a wait that began before it, and so
+// many events at most.
+func TestSpanRecorder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "span")
+	begin := monotonic() // now is 0
+	r, err := newSpanRecorder(3, 5, &counters.Span{Begin: begin, From: 50e6, Until: 10e9, Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Waits()
+	r.Resumes() // over before the span
+	r.Sent(1, wire.KindTree)
+	r.Waits()
+	time.Sleep(60 * time.Millisecond)
+	r.Received(2, wire.KindTree)
+	r.Resumes()
+	if r.Over() {
+		t.Error("it is over before its end")
+	}
+	if n := testing.AllocsPerRun(100, func() { r.Sent(1, wire.KindEager) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	for range trace.MaxSpan {
+		r.Coloured()
+	}
+	read := func() (got []trace.Event) {
+		t.Helper()
+		text, err := os.ReadFile(path)
+		if err == nil {
+			_, err = trace.Read(bytes.NewReader(text), func(e trace.Event) error { got = append(got, e); return nil })
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	got := read()
+	if len(got) != trace.MaxSpan {
+		t.Errorf("%d events", len(got))
+	}
+	if got[0] != (trace.Event{Time: 50e6, Proc: 3, Event: trace.Wait, Peer: proto.NoProc}) || got[1].Event != trace.Receive || got[2].Event != trace.Resume {
+		t.Errorf("it begins with %+v", got[:3])
+	}
+	r.until = r.now()
+	if r.left = 10; !r.Over() {
+		t.Error("it isn't over after its end")
+	}
+	r.Waits()
+	if n := len(read()); n != trace.MaxSpan {
+		t.Errorf("%d events after its end", n)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := newSpanRecorder(3, 5, &counters.Span{Path: path}); err == nil {
+		t.Error("a file of that name is written anew")
+	}
+}
+
+func monotonic() int64 {
+	var now unix.Timespec
+	unix.ClockGettime(unix.CLOCK_MONOTONIC, &now)
+	return now.Nano()
 }
 
 func TestNoRecorder(t *testing.T) {

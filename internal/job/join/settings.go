@@ -19,7 +19,7 @@ type settings struct {
 	media           mesh.Media    // that the job's user allows
 	sealing         seal.Policy   // which connections are encrypted
 	mirror          bool          // each replica sends to all replicas of a rank
-	leader          bool          // one replica of each rank decides what timing decides
+	order           env.Ordering  // who decides what timing decides
 	verify          bool          // replicas compare what they send
 	ackEach         bool          // each message is acknowledged on its own
 	// within which time a lost host is known as such, where agents with leases decide; or 0
@@ -49,22 +49,11 @@ func readSettings() (s settings, err error) {
 	if s.mirror, err = readMirror(); err != nil {
 		return s, err
 	}
-	if s.leader, err = readOrder(); err != nil {
-		return s, err
+	if s.order, err = env.ParseOrder(os.Getenv(env.Order)); err != nil {
+		return s, fmt.Errorf("%s: %w", env.Order, err)
 	}
 	s.ackEach, err = readAcknowledge()
 	return s, err
-}
-
-func readOrder() (leader bool, err error) {
-	switch s := os.Getenv(env.Order); s {
-	case "", env.OrderFree:
-		return false, nil
-	case env.OrderLeader:
-		return true, nil
-	default:
-		return false, fmt.Errorf("%s=%q is no order; there are %s and %s", env.Order, s, env.OrderFree, env.OrderLeader)
-	}
 }
 
 func readMedia() (mesh.Media, error) {

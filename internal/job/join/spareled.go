@@ -241,6 +241,10 @@ func (s *spareLed) replacementFailed(m control.Message) {
 	}
 }
 
+func (s *spareLed) led(call, where string) {
+	s.job.log.Debug("led", "call", call, "where", where)
+}
+
 func (s *spareLed) cannotDonate(why string) {
 	m := control.Message{Type: control.Unhealable, Text: why}
 	if !s.client.Send(m) {

@@ -36,6 +36,8 @@ type supervisor interface {
 	recoveryStep(m control.Message)
 	// replacementFailed says why this replacement ends now.
 	replacementFailed(m control.Message)
+	// led says from which call on a replica of this rank decides what timing decides.
+	led(call, where string)
 	// cannotDonate says why this process can't give its state to a replacement, now or ever.
 	cannotDonate(why string)
 
@@ -99,6 +101,7 @@ func (u *unsupervised) corrupted(c process.Corruption) {
 
 func (u *unsupervised) recoveryStep(control.Message)      {}
 func (u *unsupervised) replacementFailed(control.Message) {}
+func (u *unsupervised) led(call, where string)            { u.job.log.Debug("led", "call", call, "where", where) }
 func (u *unsupervised) cannotDonate(why string)           { u.job.log.Warn(why) }
 func (u *unsupervised) survives()                         {}
 func (u *unsupervised) lacks(string) bool                 { return false }

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,7 @@ const (
 const (
 	OrderFree   = env.OrderFree   // each replica goes by its own timing: the program has to be send-deterministic
 	OrderLeader = env.OrderLeader // one replica of each rank decides, its siblings follow
+	OrderAuto   = env.OrderAuto   // so, from the rank's first call on that timing can decide
 )
 
 // Config describes a job. Ranks, Replicas, Program and the streams must be set.
@@ -153,6 +155,8 @@ type Config struct {
 	Watch Watcher
 	// Counted has the processes count for Watch: messages, bytes, safe points, what they wait for.
 	Counted bool
+	// TraceDir is where traces go that those who watch ask for; empty: the working directory.
+	TraceDir string
 	// Racks are what fails together with each agent's host, beside what the agent says; empty:
 	// unknown.
 	Racks []string
@@ -370,16 +374,12 @@ func (p *plan) layOut() error {
 
 // checkOrder refuses what leader order can't do.
 func (p *plan) checkOrder() error {
-	switch p.Order {
-	case "":
-		p.Order = OrderFree
-	case OrderFree:
-	case OrderLeader:
-		if !p.layout.Replicated() {
-			return errors.New("leader order is for ranks with replicas: one decides, the others follow")
-		}
-	default:
-		return fmt.Errorf("%q is no order; there are %s and %s", p.Order, OrderFree, OrderLeader)
+	o, err := env.ParseOrder(p.Order)
+	switch p.Order = cmp.Or(p.Order, OrderFree); {
+	case err != nil:
+		return err
+	case o.Leader && !p.layout.Replicated():
+		return errors.New("leader order is for ranks with replicas: one decides, the others follow")
 	}
 	return nil
 }

@@ -19,7 +19,7 @@
 //	to replace      recovery.go replacement.go donor.go, and package recovery (pure)
 //	to go back      rollback.go epoch.go repeated.go snapshotdir.go, and package rollback (pure)
 //	to go on        state.go resume.go missing.go: another launcher takes over
-//	to show         screen.go positions.go reporter.go report.go recording.go status.go
+//	to show         screen.go positions.go reporter.go report.go recording.go span.go status.go
 //	                requests.go, and package console; watch.go, and package status (pure)
 //
 // # Rules of life and death

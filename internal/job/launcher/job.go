@@ -46,6 +46,7 @@ type job struct {
 	told        told
 	watched     watching
 	operated    []status.Event // what those who watch have had done
+	span        *spanning      // nil: no trace of a span is being taken
 	outputError error          // the first
 	keeping     keeping
 	lacking     []string // functions of MPI that the program has called in vain

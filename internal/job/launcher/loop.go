@@ -77,6 +77,7 @@ func (j *job) awaitOutputs() <-chan struct{} {
 
 // finish completes the report.
 func (j *job) finish() {
+	j.endSpan()
 	// The goroutines that read the output may have posted events at last.
 	for len(j.events) > 0 {
 		(<-j.events)()

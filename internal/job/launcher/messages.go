@@ -26,6 +26,8 @@ func (j *job) said(p *process, m control.Message) {
 		}
 	case control.Lacks:
 		j.lacks(m.Text)
+	case control.Led:
+		j.led(j.ledger.Rank(p.id), m.Cause, m.Text)
 	case control.Finalized:
 		e.finalized = true
 		j.changed()

@@ -64,6 +64,8 @@ func (j *job) obey(q status.Request) (said string, err error) {
 			return "", err
 		}
 		return "host " + name + " is drained, as somebody who watches has asked", nil
+	case status.Trace:
+		return j.beginSpan()
 	}
-	return "", fmt.Errorf("%q is nothing that can be done: want %s, %s or %s", q.Action, status.Kill, status.Heal, status.Drain)
+	return "", fmt.Errorf("%q is nothing that can be done: want %s, %s, %s or %s", q.Action, status.Kill, status.Heal, status.Drain, status.Trace)
 }

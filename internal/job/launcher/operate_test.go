@@ -1,6 +1,9 @@
 package launcher
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -9,6 +12,7 @@ import (
 	"banyan/internal/job/agent"
 	"banyan/internal/job/status"
 	"banyan/internal/proto"
+	"banyan/internal/trace"
 )
 
 // asking is a Watcher of which somebody wants something, once all processes live.
@@ -82,6 +86,100 @@ func TestOperate(t *testing.T) {
 	}
 	if requests != 1 {
 		t.Errorf("%d requests are told", requests)
+	}
+}
+
+// Somebody who watches has a trace taken: it has the frames of about a second by all processes, in
+// a file, and the job goes on. A second one meanwhile is refused. It is the same with processes of
+// other hosts.
+func TestOperateTraces(t *testing.T) {
+	t.Parallel()
+	t.Run("here", func(t *testing.T) { operateTraces(t, Config{}) })
+	t.Run("elsewhere", func(t *testing.T) {
+		agents, _ := distant(t, 2)
+		operateTraces(t, Config{Agents: agents, Places: []int{0, 0, 1, 1}})
+	})
+}
+
+func operateTraces(t *testing.T, c Config) {
+	dir := t.TempDir()
+	w := &asking{asked: make(chan struct{})}
+	w.ask = func(do status.Operator) {
+		if said, err := do(status.Request{Action: status.Trace}); err != nil || !strings.Contains(said, "a trace of one second") {
+			t.Errorf("trace: %q %v", said, err)
+		}
+		if _, err := do(status.Request{Action: status.Trace}); err == nil || !strings.Contains(err.Error(), "being taken already") {
+			t.Errorf("again: %v", err)
+		}
+	}
+	c.Ranks, c.Replicas, c.Watch, c.Counted, c.TraceDir = 2, 2, w, true, dir
+	run(t, c, "rounds", "500", "5ms")
+	<-w.asked
+	var told *status.Event
+	for i, e := range w.events {
+		if e.Kind == status.KindTrace {
+			told = &w.events[i]
+		}
+	}
+	if told == nil || told.File == "" || filepath.Dir(told.File) != dir {
+		t.Fatalf("what is told is %+v", told)
+	}
+	text, err := os.ReadFile(told.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first, last proto.Time
+	sent, received, waited := make(map[proto.Proc]int), make(map[proto.Proc]int), make(map[proto.Proc]int)
+	h, err := trace.Read(bytes.NewReader(text), func(e trace.Event) error {
+		if first == 0 {
+			first = e.Time
+		}
+		last = e.Time
+		switch e.Event {
+		case trace.Send:
+			sent[e.Proc]++
+		case trace.Receive:
+			received[e.Proc]++
+		case trace.Wait:
+			waited[e.Proc]++
+		}
+		return nil
+	})
+	if err != nil || h.Procs != 4 || !strings.Contains(h.About, "ranks=2 replicas=2") {
+		t.Fatalf("%+v, %v", h, err)
+	}
+	for p := range proto.Proc(4) {
+		if sent[p] == 0 || received[p] == 0 || waited[p] == 0 {
+			t.Errorf("process %d: %d sent, %d received, %d waits", p, sent[p], received[p], waited[p])
+		}
+	}
+	if span := last - first; span < 2e8 || span > proto.Time(spanLength) {
+		t.Errorf("it is %v long", time.Duration(span))
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("there are %v", left)
+	}
+}
+
+// A job that is traced anyway, one that doesn't count, and one whose directory is gone take no
+// trace.
+func TestOperateTracesNot(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for why, c := range map[string]Config{
+		"all is recorded anyway":    {Trace: filepath.Join(dir, "all.jsonl"), Counted: true},
+		"start the job with":        {},
+		"no such file or directory": {Counted: true, TraceDir: filepath.Join(dir, "gone")},
+	} {
+		w := &asking{asked: make(chan struct{})}
+		w.ask = func(do status.Operator) {
+			if _, err := do(status.Request{Action: status.Trace}); err == nil || !strings.Contains(err.Error(), why) {
+				t.Errorf("%v, want %s", err, why)
+			}
+		}
+		c.Ranks, c.Watch = 2, w
+		run(t, c, "rounds", "100", "5ms")
+		<-w.asked
 	}
 }
 

@@ -64,7 +64,7 @@ func (j *job) collector(rank int, stderr bool) *output.Collector {
 	failed, stream := false, map[bool]string{false: "stdout", true: "stderr"}[stderr]
 	at := j.outputs.positions.begin(rank, stderr)
 	return output.NewCollector(output.Config{
-		Replicas: j.layout.Degree(proto.Rank(rank)), Keep: outputKept, Delay: promptDelay, Together: j.Order == OrderLeader,
+		Replicas: j.layout.Degree(proto.Rank(rank)), Keep: outputKept, Delay: promptDelay, Together: j.Order != OrderFree,
 		Print: func(b []byte) {
 			if err := j.Screen.Print(rank, stderr, at, b); err != nil && !failed {
 				failed = true

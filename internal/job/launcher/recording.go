@@ -62,10 +62,6 @@ func (p *plan) record() (*recording, error) {
 	if p.Trace == "" {
 		return nil, nil
 	}
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
-		return nil, &StartError{1, fmt.Errorf("the trace: clock_gettime: %w", err)}
-	}
 	path, err := filepath.Abs(p.Trace)
 	if err != nil {
 		return nil, &StartError{CodeUsage, fmt.Errorf("the trace: %w", err)}
@@ -77,7 +73,7 @@ func (p *plan) record() (*recording, error) {
 	if err != nil {
 		return nil, &StartError{CodeUsage, fmt.Errorf("the trace: %w", err)}
 	}
-	return &recording{path: path, dir: dir, begin: now.Nano()}, nil
+	return &recording{path: path, dir: dir, begin: monotonic()}, nil
 }
 
 // traced tells a process where to write, and from when times count.
@@ -211,13 +207,23 @@ func (r *recording) mergeParts(p *plan) (parts int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	_, err = trace.Merge(file, trace.Header{Driver: "real", Procs: procs, Unit: "ns", About: fmt.Sprintf(
-		"run program=%s ranks=%d replicas=%d transport=%s", oneWord(filepath.Base(p.Program)), p.ranks, p.Replicas, p.Transport,
-	)}, readers...)
+	_, err = trace.Merge(file, trace.Header{Driver: "real", Procs: procs, Unit: "ns", About: p.about()}, readers...)
 	if err := errors.Join(err, file.Close()); err != nil {
 		return 0, err
 	}
 	return len(readers), os.Rename(whole, r.path)
+}
+
+// about is what the header of a trace says of the job.
+func (p *plan) about() string {
+	return fmt.Sprintf("run program=%s ranks=%d replicas=%d transport=%s", oneWord(filepath.Base(p.Program)), p.ranks, p.Replicas, p.Transport)
+}
+
+// monotonic is the time by CLOCK_MONOTONIC, in nanoseconds.
+func monotonic() int64 {
+	var now unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // can't fail: the clock is always there
+	return now.Nano()
 }
 
 // oneWord makes one word of a name.

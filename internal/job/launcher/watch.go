@@ -127,7 +127,7 @@ func (j *job) samples(at proto.Time) (all []status.Sample) {
 func sampled(number int, p *process, r *counters.Record, at proto.Time) status.Sample {
 	x := status.Sample{Process: number, Incarnation: int(p.incarnation), Stamp: r.Stamp, Counters: status.Counters{
 		Sent: r.Sent, Bytes: r.Bytes + r.Read, Unexpected: r.Unexpected, Retained: r.Retained, RetainedBytes: r.RetainedBytes,
-		Safepoints: r.Safepoints, Frames: r.Frames, Waits: r.Waits, WaitsFor: int(r.WaitsFor),
+		Safepoints: r.Safepoints, Expected: r.Expected, Frames: r.Frames, Rounds: r.Rounds, Late: r.Late, Waits: r.Waits, WaitsFor: int(r.WaitsFor),
 	}}
 	if r.Waits != "" {
 		// To a tenth of a second, so that a wait that goes on is the same in each sample.

@@ -12,6 +12,7 @@ const (
 	Kill  = "kill"  // a process, if another replica of its rank lives
 	Heal  = "heal"  // tries again to replace what stays dead after failures
 	Drain = "drain" // a host
+	Trace = "trace" // has all processes record the next second
 )
 
 // Operator does what a Request asks for, or begins it, and says what. It may be called from any

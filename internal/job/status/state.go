@@ -143,7 +143,13 @@ type Counters struct {
 	Retained      uint64 `json:"retained"`
 	RetainedBytes uint64 `json:"retained_bytes"`
 	Safepoints    uint64 `json:"safepoints"` // passed
-	Frames        uint64 `json:"frames"`     // sent, heartbeats included
+	// Expected is how many safe points there are in all, by the program's word; 0: it hasn't said.
+	Expected uint64 `json:"safepoints_expected,omitempty"`
+	Frames   uint64 `json:"frames"` // sent, heartbeats included
+	// Rounds are the periods of its detector: heartbeats that it has sent to its observer. Late are
+	// heartbeats that have come to it more than two periods after the one before.
+	Rounds uint64 `json:"detector_rounds"`
+	Late   uint64 `json:"late_heartbeats"`
 	// Waits says what the process waits for, in words that continue "rank 3 …"; empty: nothing.
 	Waits string `json:"waits,omitempty"`
 	// WaitsSince is since when, to a second or so.
@@ -162,17 +168,22 @@ const (
 
 // Totals are sums over processes.
 type Totals struct {
-	Live          int     `json:"live"`
-	Sent          uint64  `json:"sent"`
-	Bytes         uint64  `json:"bytes"`
-	Unexpected    uint64  `json:"unexpected"`
-	RetainedBytes uint64  `json:"retained_bytes"`
-	Safepoints    uint64  `json:"safepoints"` // the least of any rank
-	Waiting       int     `json:"waiting"`    // processes
-	Deaths        int     `json:"deaths"`
-	Heals         int     `json:"heals"`
-	HealsFailed   int     `json:"heals_failed"`
-	HealSeconds   float64 `json:"heal_seconds"`
+	Live          int    `json:"live"`
+	Sent          uint64 `json:"sent"`
+	Bytes         uint64 `json:"bytes"`
+	Unexpected    uint64 `json:"unexpected"`
+	RetainedBytes uint64 `json:"retained_bytes"`
+	// Safepoints and Expected are those of the rank that has come least far: of all that it
+	// expects, or else the least number.
+	Safepoints uint64 `json:"safepoints"`
+	Expected   uint64 `json:"safepoints_expected,omitempty"`
+	// Left is how long that takes still, at the pace of the last minute; 0: unknown.
+	Left        Seconds `json:"left_s,omitempty"`
+	Waiting     int     `json:"waiting"` // processes
+	Deaths      int     `json:"deaths"`
+	Heals       int     `json:"heals"`
+	HealsFailed int     `json:"heals_failed"`
+	HealSeconds float64 `json:"heal_seconds"`
 }
 
 // Rate is what happened in about a second.
@@ -200,6 +211,7 @@ const (
 	KindWarning  = "warning"
 	KindLauncher = "launcher" // another launcher has taken over
 	KindRequest  = "request"  // somebody who watches has had something done
+	KindTrace    = "trace"    // a trace that was asked for is there, or can't be
 	KindEnd      = "end"
 )
 
@@ -218,6 +230,8 @@ type Event struct {
 	// took.
 	Cause string  `json:"cause,omitempty"`
 	Took  Seconds `json:"took_s,omitempty"`
+	// File is where a trace is, on the launcher's host.
+	File string `json:"file,omitempty"`
 	// View and Members are those of a view.
 	View    uint64 `json:"view,omitempty"`
 	Members int    `json:"members,omitempty"`

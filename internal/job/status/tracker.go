@@ -45,6 +45,7 @@ type Tracker struct {
 	// patience is silentAfter, or some heartbeats.
 	patience proto.Time
 	sums     Totals // at last
+	pace     pace
 	// known are events that another Tracker has told, by what they say: see Continue.
 	known map[[2]string]int
 }
@@ -203,6 +204,8 @@ func (t *Tracker) Sample(at proto.Time, all []Sample) (changed []int, rate *Rate
 		}
 	}
 	t.sum()
+	t.pace.note(at, s.Totals.Safepoints, s.Totals.Expected)
+	s.Totals.Left = t.pace.left()
 	s.Circle = circle(s.Slots, s.Job.Ranks)
 	if span := seconds(at - t.last); t.last == 0 || span >= 0.5 {
 		if t.last > 0 {
@@ -232,15 +235,19 @@ func (t *Tracker) silent(p, incarnation int, at proto.Time) bool {
 func (t *Tracker) sum() {
 	s := &t.state
 	was := s.Totals
-	s.Totals = Totals{Deaths: was.Deaths, Heals: was.Heals, HealsFailed: was.HealsFailed, HealSeconds: was.HealSeconds}
-	passed := make([]uint64, max(0, s.Job.Ranks)) // safe points of each rank; 0: none counts
+	s.Totals = Totals{Deaths: was.Deaths, Heals: was.Heals, HealsFailed: was.HealsFailed, HealSeconds: was.HealSeconds, Left: was.Left}
+	passed := make([]progress, max(0, s.Job.Ranks)) // of each rank; 0: none counts
 	for i := range s.Slots {
 		slot := &s.Slots[i]
+		c := slot.Counters
+		if c != nil && (alive(slot.State) || slot.State == Finished) && slot.Rank >= 0 && slot.Rank < len(passed) {
+			p := &passed[slot.Rank] // a replacement is behind until it has its state
+			p.passed, p.expected = max(p.passed, c.Safepoints), max(p.expected, c.Expected)
+		}
 		if !alive(slot.State) {
 			continue
 		}
 		s.Totals.Live++
-		c := slot.Counters
 		if c == nil {
 			continue
 		}
@@ -251,12 +258,10 @@ func (t *Tracker) sum() {
 		if c.Waits != "" {
 			s.Totals.Waiting++
 		}
-		if slot.Rank >= 0 && slot.Rank < len(passed) { // a replacement counts from its own beginning
-			passed[slot.Rank] = max(passed[slot.Rank], c.Safepoints)
-		}
 	}
 	if len(passed) > 0 {
-		s.Totals.Safepoints = slices.Min(passed)
+		last := slices.MinFunc(passed, progress.compare)
+		s.Totals.Safepoints, s.Totals.Expected = last.passed, last.expected
 	}
 	s.Survives = survive(s.Slots, s.Hosts, s.Job.Ranks)
 }

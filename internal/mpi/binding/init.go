@@ -13,8 +13,9 @@ func (p *Process) Init(argc *int32, argv unsafe.Pointer) Code {
 	return p.initialise("MPI_Init", ThreadSingle)
 }
 
-// InitThread is MPI_Init_thread. Every level is provided, but in leader order, which doesn't order
-// threads, no more than MPI_THREAD_SERIALIZED.
+// InitThread is MPI_Init_thread. Every level is provided, but no more than MPI_THREAD_SERIALIZED
+// in leader order if that can't order threads. With --order auto a rank that asks for more stays
+// in free order.
 func (p *Process) InitThread(argc *int32, argv unsafe.Pointer, required int32, provided *int32) Code {
 	switch required {
 	case ThreadSingle, ThreadFunneled, ThreadSerialized, ThreadMultiple:
@@ -46,8 +47,11 @@ func (p *Process) initialise(function string, level int32) Code {
 		job.Abort(1, fmt.Sprintf("%s: %v", function, err))
 		return ErrOther
 	}
-	if level == ThreadMultiple && job.Engine().Led() {
-		p.level, level = ThreadSerialized, ThreadSerialized
+	if level == ThreadMultiple {
+		job.Engine().StayFree()
+		if e := job.Engine(); e.Led() && !e.OrderThreads() {
+			p.level, level = ThreadSerialized, ThreadSerialized
+		}
 	}
 	if level == ThreadMultiple {
 		job.Engine().ManyThreads()

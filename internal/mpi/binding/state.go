@@ -71,6 +71,19 @@ func (p *Process) Safepoint(restored *int32) Code {
 	return Success
 }
 
+// ExpectSafepoints is MPIX_Expect_safepoints.
+func (p *Process) ExpectSafepoints(total int64) Code {
+	const function = "MPIX_Expect_safepoints"
+	if !p.live() {
+		return p.outOfTime(function)
+	}
+	if total < 0 {
+		return p.fail(nil, function, ErrCount, "%d safe points", total)
+	}
+	p.job.Engine().ExpectSafepoints(uint64(total))
+	return Success
+}
+
 // site is a Process at a safe point of its program.
 type site struct{ p *Process }
 

@@ -47,6 +47,11 @@ func TestStateRegister(t *testing.T) {
 		if code := p.StateUnregister(name("field")); code != ErrArg {
 			t.Errorf("again: %v", className(code))
 		}
+		for total, want := range map[int64]Code{-1: ErrCount, 0: Success, 1 << 40: Success} {
+			if code := p.ExpectSafepoints(total); code != want {
+				t.Errorf("%d safe points: %v", total, className(code))
+			}
+		}
 		restored := int32(7)
 		if code := p.Safepoint(&restored); code != Success || restored != 0 {
 			t.Errorf("a safe point without replacement: %v, restored %d", className(code), restored)

@@ -51,7 +51,7 @@
 //
 // internal/runtime/process/order.go is the driver (banyan run --order leader), and ledhealing.go
 // beside it of replacements. The tests' world takes it as given that what has left a process
-// reaches all replicas of its receiver, as package replica sees to. Threads aren't ordered. While a
+// reaches all replicas of its receiver, as package replica sees to. While a
 // replacement takes over its donor's state, the rank sends nothing that depends on new
 // decisions.
 package order

@@ -24,6 +24,7 @@ type counting struct {
 	progress   uint64       // then
 	counts     match.Counts // of matching, where nothing else has them
 	safepoints uint64
+	expected   uint64 // of them, by the program's word; 0: it hasn't said
 }
 
 // volume is an optional part of a transport: how many bytes it has sent over what it has now.
@@ -46,6 +47,9 @@ func (e *Engine) count() {
 	if c.page == nil {
 		return
 	}
+	if e.span.open != nil || c.page.Asked() != e.span.number {
+		e.lookForSpan()
+	}
 	now := e.now()
 	if now < c.next {
 		return
@@ -53,7 +57,10 @@ func (e *Engine) count() {
 	c.next = now + countEvery
 	r := counters.Record{
 		Stamp: c.last.Stamp + 1, Frames: e.p.FramesSent + e.shared.Sent, Sent: e.sends + e.shared.Sent, Bytes: c.last.Bytes, Read: e.p.BytesRead,
-		Safepoints: c.safepoints, WaitsFor: counters.NoRank,
+		Safepoints: c.safepoints, Expected: c.expected, Rounds: e.p.Heartbeats.Sent, Late: e.p.Heartbeats.Late, WaitsFor: counters.NoRank,
+	}
+	if e.back != nil { // which counts them, and takes the count back with the state
+		r.Safepoints = e.back.part.Passed()
 	}
 	if v, ok := e.tr.(volume); ok {
 		n := v.Volume()

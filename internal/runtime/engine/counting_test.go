@@ -51,13 +51,14 @@ func TestCounting(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	engines[0].ExpectSafepoints(50)
 	for range 5 { // the safe points of a job in which nobody needs them
 		if restored, err := engines[0].Safepoint(nil); restored || err != nil {
 			t.Fatal(restored, err)
 		}
 	}
 	await(0, "sent", func(r counters.Record) bool {
-		return r.Sent == messages && r.Safepoints == 5 && r.Waits == "" && r.WaitsFor == counters.NoRank
+		return r.Sent == messages && r.Safepoints == 5 && r.Expected == 50 && r.Waits == "" && r.WaitsFor == counters.NoRank
 	})
 	await(1, "come", func(r counters.Record) bool { return r.Unexpected == messages && r.Posted == 0 })
 	received := make(chan error, 1)

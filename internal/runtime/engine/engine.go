@@ -65,16 +65,25 @@ type Config struct {
 	// Where says where the program makes the present call, on its thread; "" if that is
 	// unknown. It is called for errors that can't tell otherwise what they are about.
 	Where func() string
-	// Unfollowed is called in a replica that can't do as its leader does (process.OrderError), and
-	// for a program that can't be led. It has to end the process. It may call the engine.
+	// FirstDecision is told of the first call of the program that timing can decide, in words,
+	// before its outcome, and where it is ("" if that is unknown). It is called with the
+	// engine's lock held, if Process.Auto is set, and isn't called in replacements.
+	FirstDecision func(call, where string)
+	// Thread says which thread of the program makes the present call, on that thread; known is
+	// false if it has no name that is the same in all replicas. nil: threads have no names.
+	Thread func() (id process.ThreadID, known bool)
+	// Unfollowed is called in a replica that can't do as its leader does (process.OrderError),
+	// and for a program that can't be led. It has to end the process. It may call the engine.
 	Unfollowed func(err error)
 	// Rollback, if set, has snapshots taken of a job without replicas (rollback.go).
 	Rollback *Rollback
-	// SpareRanks is how many of the last ranks wait to take the place of dead ones. It is the same
-	// at all processes.
+	// SpareRanks is how many of the last ranks wait to take the place of dead ones. It is the
+	// same at all processes.
 	SpareRanks int
 	// Counters, if set, is where the engine writes what this process has counted (counting.go).
 	Counters *counters.Page
+	// RecordSpan, if set, makes what records a span of time of which Counters asks (span.go).
+	RecordSpan func(s counters.Span) (SpanRecorder, error)
 	// Lane, if set, is memory by which the C of this process uses the rings (lane.go).
 	Lane *lane.Memory
 }
@@ -99,6 +108,8 @@ type Engine struct {
 	threads bool // several of the program use the lane
 
 	led       bool        // a replica of this rank decides what timing decides (led.go)
+	orders    bool        // also what its threads do (ledthreads.go)
+	vain      int         // looks in a row that found nothing, then
 	disturbed atomic.Bool // a rank is lost, or a communicator was revoked here
 
 	waiting waiting
@@ -110,7 +121,10 @@ type Engine struct {
 	views   views
 	safe    safe
 	counted counting
-	back    *back // nil: no snapshots are taken
+	span    span
+	// recorder is what records now: that of the Config, or a span's; nil: nothing does.
+	recorder process.Recorder
+	back     *back // nil: no snapshots are taken
 }
 
 // New starts an engine and its progress thread. The engine takes the transport over.
@@ -122,6 +136,7 @@ func New(cfg Config, tr transport.Transport) *Engine {
 		events: make(chan Event, 3*cfg.Process.Layout.Procs()+8),
 		stop:   make(chan struct{}),
 	}
+	e.recorder = cfg.Process.Recorder
 	e.openLane()
 	e.beginCounting()
 	e.waiting.awake.L = &e.mu
@@ -132,6 +147,7 @@ func New(cfg Config, tr transport.Transport) *Engine {
 	}
 	e.views.more = make(chan struct{})
 	e.beginRollback()
+	e.orderOf(&e.cfg.Process)
 	e.p = process.New(e.cfg.Process, 0, tr, host{e})
 	e.done, e.led = e.p.Done, e.p.Led()
 	if v := e.p.View(); v != nil {

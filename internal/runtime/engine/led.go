@@ -14,7 +14,36 @@ import (
 // sibling may have to wait for it: it comes.
 
 // errThreads ends a program that can't be led.
-var errThreads = errors.New("several threads of the program communicate at the same time, and leader order (--order leader) doesn't order threads: communicate from one at a time (MPI_THREAD_SERIALIZED), or run without --order leader")
+var errThreads = errors.New("several threads of the program communicate at the same time, which it hasn't asked for: leader order (--order leader) orders the threads of programs in C that ask for MPI_THREAD_MULTIPLE; goroutines communicate one at a time")
+
+// orderOf prepares the order of a rank for New: FirstDecision, which the process calls on the
+// thread of the call, is told where the program makes it.
+func (e *Engine) orderOf(cfg *process.Config) {
+	told := e.cfg.FirstDecision
+	if !cfg.Auto || told == nil {
+		return
+	}
+	cfg.FirstDecision = func(call string) {
+		where := ""
+		if e.cfg.Where != nil {
+			where = e.cfg.Where()
+		}
+		told(call, where)
+		if e.p.Threaded() {
+			e.unfollowed(errThreads)
+		}
+	}
+}
+
+// StayFree keeps a rank in free order that is to be led from its first call on that timing can
+// decide; see process.Process.StayFree.
+func (e *Engine) StayFree() {
+	e.lock()
+	defer e.unlock()
+	if e.p.StayFree() {
+		e.led = false
+	}
+}
 
 // unfollowed ends a replica that can't go on as its leader does. The lock is held, but given up
 // meanwhile.
@@ -34,7 +63,13 @@ func (e *Engine) Led() bool { return e.led }
 // answer is the answer to a question. The replica that leads looks for one that isn't 0: once, or,
 // if it waits, until there is one. The lock is held.
 func (e *Engine) answer(q process.Question, waits bool, look func() uint64) (word uint64) {
-	e.until(func() bool { return e.p.HasAnswer() || e.p.Decides() || e.p.Fenced() })
+	t := e.thread()
+	e.p.Asks(q)
+	e.until(func() bool {
+		e.on(t)
+		return e.p.HasAnswer() || e.p.Decides() || e.p.Fenced()
+	})
+	e.on(t)
 	if e.p.HasAnswer() {
 		word, err := e.p.NextAnswer(q)
 		if err != nil {
@@ -50,10 +85,10 @@ func (e *Engine) answer(q process.Question, waits bool, look func() uint64) (wor
 			})
 		} else {
 			e.try()
-			word = look()
+			word = e.lookOrRest(look)
 		}
 	}
-	if !e.closed {
+	if e.on(t); !e.closed {
 		e.p.Answer(q, word)
 	}
 	return word
@@ -69,9 +104,27 @@ func (e *Engine) Decide(waits bool, look func(done func(Handle) bool) uint64) ui
 
 // Time is the time that all replicas of the rank are told, in seconds.
 func (e *Engine) Time(now func() float64) float64 {
+	return math.Float64frombits(e.value(process.AskTime, func() uint64 { return math.Float64bits(now()) }))
+}
+
+// Value is what the value is at all replicas of the rank: what one of them computes, without the
+// engine.
+func (e *Engine) Value(compute func() uint64) uint64 { return e.value(process.AskValue, compute) }
+
+// value asks for a value, which may be 0.
+func (e *Engine) value(q process.Question, compute func() uint64) uint64 {
 	e.lock()
 	defer e.unlock()
-	return math.Float64frombits(e.answer(process.AskTime, false, func() uint64 { return math.Float64bits(now()) }))
+	if !e.led {
+		return compute()
+	}
+	word, computed := uint64(0), false
+	return e.answer(q, false, func() uint64 {
+		if !computed {
+			word, computed = compute(), true
+		}
+		return word
+	})
 }
 
 func truth(b bool) uint64 {
@@ -109,6 +162,9 @@ func (e *Engine) anyLed(hs []Handle, waits bool) (found int, s Status, err error
 // probeLed is all kinds of probes. One that waits for a message with a certain source and tag
 // finds the same one at all replicas, whatever the timing.
 func (e *Engine) probeLed(context uint64, src proto.Rank, tag int32, waits, takes bool) (message Handle, s Status, ok bool, err error) {
+	if e.orders {
+		return e.probeThreaded(context, src, tag, waits, takes)
+	}
 	if !waits || src == proto.AnyRank || tag == proto.AnyTag {
 		e.p.StartProbe(context, src, tag)
 		found := e.answer(process.AskProbe, waits, func() uint64 {

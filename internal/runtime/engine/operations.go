@@ -18,6 +18,9 @@ type Status = process.Status
 func (e *Engine) Send(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
 	e.lock()
 	e.alongside()
+	if e.orders {
+		e.turn(context)
+	}
 	h := e.send(context, dst, tag, data)
 	if h == (Handle{}) && e.shared.Queues(dst) {
 		e.relieve(dst)
@@ -59,6 +62,9 @@ func (e *Engine) offer(context uint64, dst proto.Rank, tag int32, data []byte) H
 func (e *Engine) SendWait(context uint64, dst proto.Rank, tag int32, data []byte) error {
 	e.lock()
 	e.alongside()
+	if e.orders {
+		e.turn(context)
+	}
 	h := e.send(context, dst, tag, data)
 	var err error
 	if h != (Handle{}) {
@@ -73,7 +79,7 @@ func (e *Engine) SendWait(context uint64, dst proto.Rank, tag int32, data []byte
 
 // SendGradually is SendWait for data that g makes ready as it is needed; see process.Gradual.
 func (e *Engine) SendGradually(context uint64, dst proto.Rank, tag int32, data []byte, g process.Gradual) error {
-	if e.cfg.BeforeSend == nil {
+	if e.cfg.BeforeSend == nil && !e.orders {
 		e.lock()
 		if h, ok := e.p.SendGradually(context, dst, tag, data, g); ok {
 			e.sends++
@@ -92,6 +98,9 @@ func (e *Engine) SendGradually(context uint64, dst proto.Rank, tag int32, data [
 // ReceiveGradually is ReceiveWait for a buffer that g empties while it is being filled.
 func (e *Engine) ReceiveGradually(context uint64, src proto.Rank, tag int32, buffer []byte, g process.Gradual) (Status, error) {
 	e.lock()
+	if e.orders {
+		e.turn(context)
+	}
 	h := e.p.ReceiveGradually(context, src, tag, buffer, g)
 	e.until(func() bool { return e.p.Done(h) })
 	s, err := e.take(h)
@@ -106,6 +115,9 @@ func (e *Engine) ReceiveGradually(context uint64, src proto.Rank, tag int32, buf
 // Receive posts a receive from a world rank or proto.AnyRank, with a tag or proto.AnyTag.
 func (e *Engine) Receive(context uint64, src proto.Rank, tag int32, buffer []byte) Handle {
 	e.lock()
+	if e.orders {
+		e.turn(context)
+	}
 	h := e.p.Receive(context, src, tag, buffer)
 	e.unlock()
 	return h
@@ -114,6 +126,9 @@ func (e *Engine) Receive(context uint64, src proto.Rank, tag int32, buffer []byt
 // ReceiveWait receives a message.
 func (e *Engine) ReceiveWait(context uint64, src proto.Rank, tag int32, buffer []byte) (Status, error) {
 	e.lock()
+	if e.orders {
+		e.turn(context)
+	}
 	h := e.p.Receive(context, src, tag, buffer)
 	e.until(func() bool { return e.p.Done(h) })
 	s, err := e.take(h)

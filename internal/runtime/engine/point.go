@@ -9,6 +9,9 @@ import (
 // receive has taken the message.
 func (e *Engine) SendSynchronous(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
 	e.lock()
+	if e.orders {
+		e.turn(context)
+	}
 	h := e.sendSynchronous(context, dst, tag, data)
 	e.unlock()
 	return h
@@ -21,6 +24,9 @@ func (e *Engine) sendSynchronous(context uint64, dst proto.Rank, tag int32, data
 // SendSynchronousWait sends data and waits until a receive has taken it.
 func (e *Engine) SendSynchronousWait(context uint64, dst proto.Rank, tag int32, data []byte) error {
 	e.lock()
+	if e.orders {
+		e.turn(context)
+	}
 	h := e.sendSynchronous(context, dst, tag, data)
 	e.until(func() bool { return e.p.Done(h) })
 	_, err := e.take(h)

@@ -191,7 +191,7 @@ func (e *Engine) donate(site Site) {
 			return nil, err
 		}
 		regions := append(s.library(), regions...)
-		return state.NewEncoder(append(regions, s.input.save(e.p), state.Bytes(processRegion, own))...), nil
+		return state.NewEncoder(append(regions, s.input.save(e.p), e.savePoints(), state.Bytes(processRegion, own))...), nil
 	})
 	e.until(func() bool { return !e.p.Donating() })
 }
@@ -233,7 +233,7 @@ func (e *Engine) takeOverState(site Site) error {
 	}
 	e.outside(site.Flush) // another replica has written the same up to here
 	aside := &restoring{}
-	sinks := append(s.sinks(aside), aside.put(inputRegion, s.input.restore))
+	sinks := append(s.sinks(aside), aside.put(inputRegion, s.input.restore), aside.put(pointsRegion, e.restorePoints))
 	e.p.AwaitState(state.NewDecoder(sinks...), func() error { return e.p.Restore(aside.process) })
 	e.until(e.p.Joined)
 	if !e.p.Joined() {

@@ -103,7 +103,7 @@ func (e *Engine) wait(met func() bool, spent int) {
 	}
 	e.alongside()
 	e.waiting.threads++
-	if r := e.cfg.Process.Recorder; r != nil && e.waiting.waiters() == 1 {
+	if r := e.recorder; r != nil && e.waiting.waiters() == 1 {
 		r.Waits()
 	}
 	for idle := spent; ; {
@@ -120,7 +120,7 @@ func (e *Engine) wait(met func() bool, spent int) {
 		}
 	}
 	e.waiting.threads--
-	if r := e.cfg.Process.Recorder; r != nil && e.waiting.waiters() == 0 {
+	if r := e.recorder; r != nil && e.waiting.waiters() == 0 {
 		r.Resumes()
 	}
 	if e.waiting.threads > 0 {
@@ -146,7 +146,7 @@ func (e *Engine) alongside() {
 func (e *Engine) joins() {
 	if e.waiting.waiters() > 0 {
 		e.p.Concurrent()
-		if e.led {
+		if e.p.Begun() && !e.orders {
 			e.unfollowed(errThreads)
 		}
 	}

@@ -17,10 +17,11 @@ import (
 
 // Reasons why the lane is closed, bits of Memory.Closed.
 const (
-	Tick  = 1 << iota // Go is to look at the clock and to poll; then it opens the lane
-	Lost              // this process is fenced, or a rank is lost in a job that is to be taken back
-	Ended             // this process leaves the job
-	Never             // the job has no lane
+	Tick   = 1 << iota // Go is to look at the clock and to poll; then it opens the lane
+	Lost               // this process is fenced, or a rank is lost in a job that is to be taken back
+	Ended              // this process leaves the job
+	Never              // the job has no lane
+	Traced             // frames are recorded for now
 )
 
 // Late is a yield that took so long: somebody computes on this core.

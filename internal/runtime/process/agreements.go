@@ -30,8 +30,8 @@ type Agreement struct {
 	Kind   AgreementKind
 	Number uint64 // among those of its communicator
 	Flags  uint32 // the bitwise AND of what the contributors gave
-	// Failed are the members that a contributor knew to have failed, in the order of their ranks in
-	// the communicator. All members have the same.
+	// Failed are the members that a contributor knew to have failed, in the order of their
+	// ranks in the communicator. All members have the same.
 	Failed []proto.Rank
 	// Missing are the members that haven't contributed, Acknowledged those whose failure all
 	// contributors had acknowledged.

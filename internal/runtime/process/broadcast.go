@@ -241,8 +241,8 @@ func (p *Process) coloured(c *context, number uint64, payload []byte) {
 		r.coloured = true
 		if int(r.peer) != c.self {
 			if len(payload) != len(r.buffer) {
-				// What this member takes for the next broadcast may be more of this one: it
-				// can't get back into step.
+				// What this member takes for the next broadcast may be more of
+				// this one: it can't get back into step.
 				r.err = &SizeError{c.members[r.peer], 0, len(payload), len(r.buffer), ErrMismatch}
 				c.broken = true
 			}

@@ -3,7 +3,8 @@ package process
 // CallError is an error that can't be understood without the program's call that it ends.
 type CallError interface {
 	error
-	// Place is where in the program the call is; "" if that is unknown. The binding fills it in.
+	// Place is where in the program the call is; "" if that is unknown. The binding fills it
+	// in.
 	Place() *string
 	// EndsJob tells whether no replica may go on after it: the replicas may have diverged.
 	EndsJob() bool

@@ -176,6 +176,12 @@ func (p *Process) rankLost(rank proto.Rank) {
 	p.host.RankLost(rank)
 }
 
+// hopeful tells whether a message may well come. If not, receiveError knows more. It is short, as
+// inOrder is.
+func (p *Process) hopeful(context uint64) bool {
+	return p.healing.replay == nil && p.inOrder(context)
+}
+
 // receiveError is why no message that hasn't arrived yet can end a receive well, or nil.
 func (p *Process) receiveError(context uint64, src proto.Rank) error {
 	if p.healing.replay != nil && p.healing.replay.failed != nil {
@@ -235,8 +241,8 @@ func (p *Process) fail(h Handle, r *request, err error) {
 			return
 		}
 		if a != nil {
-			// To the other replicas of its sender the message counts as received. Else they
-			// would keep it, and offer it again, for ever.
+			// To the other replicas of its sender the message counts as received. Else
+			// they would keep it, and offer it again, for ever.
 			p.finishRendezvous(a, err)
 			return
 		}

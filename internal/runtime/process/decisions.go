@@ -16,6 +16,7 @@ const (
 	AskProbe                      // which message is here (FoundMessage); 0: none
 	AskTime                       // a time
 	AskCancel                     // whether a receive is cancelled
+	AskValue                      // a value that the program computes
 
 	theEnd // there are no questions any more
 )
@@ -30,6 +31,8 @@ func (q Question) String() string {
 		return "asks for the time"
 	case AskCancel:
 		return "cancels a receive"
+	case AskValue:
+		return "asks what a value is"
 	}
 	return fmt.Sprintf("asks question %d", uint8(q))
 }
@@ -56,7 +59,9 @@ const decisionsLimit = 4 << 10
 // The codes of decisions. A Question is the code of its answer, which follows.
 const (
 	codeMatch   = 0      // number, source and tag follow
-	codeNothing = 1 << 3 // and a Question: how many answers in a row were 0 follows
+	codeThread  = 7      // what follows is of the thread with the ThreadID that follows; first of the first one
+	codeTurns   = 8      // the context follows on which the thread acts next, and how often
+	codeNothing = 1 << 4 // and a Question: how many answers in a row were 0 follows
 )
 
 // decisions are collected by a leader.
@@ -64,9 +69,12 @@ type decisions struct {
 	bytes   []byte
 	nothing uint64 // the last answers were 0, so many
 	asked   Question
+	acts    uint64 // the last decisions were turns, so many
+	context uint64 // of these
+	thread  ThreadID
 }
 
-func (d *decisions) empty() bool { return len(d.bytes) == 0 && d.nothing == 0 }
+func (d *decisions) empty() bool { return len(d.bytes) == 0 && d.nothing == 0 && d.acts == 0 }
 func (d *decisions) size() int   { return len(d.bytes) }
 
 // answer adds an answer.
@@ -75,23 +83,45 @@ func (d *decisions) answer(q Question, word uint64) {
 		d.noneOf(q, 1)
 		return
 	}
-	d.endNothing()
+	d.endRuns()
 	d.bytes = varint.Append(d.bytes, uint64(q), word)
+}
+
+// on says of which thread the next decisions are.
+func (d *decisions) on(t ThreadID) {
+	if t != d.thread {
+		d.endRuns()
+		d.bytes = varint.Append(d.bytes, codeThread, uint64(t))
+		d.thread = t
+	}
+}
+
+// turn adds that the thread acts on a context.
+func (d *decisions) turn(context uint64) {
+	if d.acts == 0 || context != d.context {
+		d.endRuns()
+	}
+	d.context = context
+	d.acts++
 }
 
 // noneOf adds so many answers that are 0.
 func (d *decisions) noneOf(q Question, times uint64) {
-	if q != d.asked {
-		d.endNothing()
+	if q != d.asked || d.acts > 0 {
+		d.endRuns()
 	}
 	d.asked = q
 	d.nothing += times
 }
 
-func (d *decisions) endNothing() {
+func (d *decisions) endRuns() {
 	if d.nothing > 0 {
 		d.bytes = varint.Append(d.bytes, codeNothing|uint64(d.asked), d.nothing)
 		d.nothing = 0
+	}
+	if d.acts > 0 {
+		d.bytes = varint.Append(d.bytes, codeTurns, d.context, d.acts)
+		d.acts = 0
 	}
 }
 
@@ -102,39 +132,55 @@ func (d *decisions) match(number uint64, m matched) {
 
 // end adds that there are no questions any more.
 func (d *decisions) end() {
-	d.endNothing()
+	d.endRuns()
 	d.bytes = varint.Append(d.bytes, uint64(theEnd))
 }
 
 // take gives all and begins anew.
 func (d *decisions) take() []byte {
-	d.endNothing()
+	d.endRuns()
 	record := append([]byte(nil), d.bytes...)
-	d.bytes = d.bytes[:0]
+	d.bytes, d.thread = d.bytes[:0], 0
 	return record
 }
 
-// readDecisions adds the answers of a record to those before, and visits the matches. It ends at
-// what decisions can't have written.
-func readDecisions(record []byte, s *answers, visit func(number uint64, m matched)) {
+// listener hears decisions.
+type listener interface {
+	hearThread(t ThreadID) // what follows is of this thread
+	hearAnswer(q Question, word, times uint64)
+	hearMatch(number uint64, m matched)
+	hearTurns(context, times uint64)
+	hearEnd()
+}
+
+// readDecisions reads a record. It ends at what decisions can't have written.
+func readDecisions(record []byte, l listener) {
 	r := varint.Read(record)
+	l.hearThread(0)
 	for !r.Done() && !r.Failed() {
 		switch code := r.Uint(); {
 		case code == codeMatch:
 			number, src, tag := r.Uint(), r.Uint(), r.Uint()
 			if !r.Failed() {
-				visit(number, matched{proto.Rank(int32(src)), int32(uint32(tag))})
+				l.hearMatch(number, matched{proto.Rank(int32(src)), int32(uint32(tag))})
+			}
+		case code == codeThread:
+			if t := r.Uint(); !r.Failed() {
+				l.hearThread(ThreadID(t))
+			}
+		case code == codeTurns:
+			if context, n := r.Uint(), r.Uint(); !r.Failed() && n > 0 {
+				l.hearTurns(context, n)
 			}
 		case code == uint64(theEnd):
-			s.add(theEnd, 0, 1)
-			s.ends = true
+			l.hearEnd()
 		case code < uint64(theEnd):
 			if word := r.Uint(); !r.Failed() {
-				s.add(Question(code), word, 1)
+				l.hearAnswer(Question(code), word, 1)
 			}
 		case code > codeNothing && code < codeNothing|uint64(theEnd):
 			if n := r.Uint(); !r.Failed() && n > 0 {
-				s.add(Question(code&^codeNothing), 0, n)
+				l.hearAnswer(Question(code&^codeNothing), 0, n)
 			}
 		default:
 			r.Fail()
@@ -145,8 +191,7 @@ func readDecisions(record []byte, s *answers, visit func(number uint64, m matche
 // answers are those that a program gets which follows a leader.
 type answers struct {
 	lines []line
-	begin int  // the lines before are over
-	ends  bool // theEnd is, or was, among them
+	begin int // the lines before are over
 }
 
 // line is an answer that is given so many times.
@@ -165,6 +210,10 @@ func (s *answers) add(q Question, word, times uint64) {
 	if s.begin > 0 && s.begin >= len(s.lines)/2 {
 		s.lines = s.lines[:copy(s.lines, s.lines[s.begin:])]
 		s.begin = 0
+	}
+	if n := len(s.lines); word == 0 && n > s.begin && s.lines[n-1].asked == q && s.lines[n-1].word == 0 {
+		s.lines[n-1].times += times
+		return
 	}
 	s.lines = append(s.lines, line{q, word, times})
 }

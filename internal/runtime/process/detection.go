@@ -35,6 +35,23 @@ func (p *Process) Overdue() proto.Proc { return p.liveness.detector.Overdue() }
 // for another η, up to 10δ in all.
 func (p *Process) Bear(q proto.Proc) { p.liveness.detector.Bear(p.now, q, 0) }
 
+// Heartbeats counts what a process hears and says of itself, for people.
+type Heartbeats struct {
+	Sent uint64 // to its observer: one each period
+	Late uint64 // that came more than two periods after the one before, from the same process
+
+	from proto.Proc // the last one
+	at   proto.Time
+}
+
+// came notes a heartbeat.
+func (b *Heartbeats) came(now proto.Time, from proto.Proc, period proto.Time) {
+	if b.from == from && b.at > 0 && now-b.at > 2*period {
+		b.Late++
+	}
+	b.from, b.at = from, now
+}
+
 // runDetector carries out what the detector asked for.
 func (p *Process) runDetector() {
 	// Deaths that are reported are handled after the frames have left, so that other processes
@@ -48,6 +65,9 @@ func (p *Process) runDetector() {
 		p.scratch = payload[:0]
 		p.send(a.To, &p.header, payload, 0)
 		if a.Kind == detector.SendHeartbeat {
+			if a.To == p.liveness.detector.Observer() {
+				p.Heartbeats.Sent++
+			}
 			if !p.introduce(a.Beat) {
 				p.watchBeside(a.Beat)
 			}
@@ -97,6 +117,9 @@ func (p *Process) sendEviction(to proto.Proc, incarnation proto.Incarnation) {
 func (p *Process) detectorArrived(from proto.Proc, h *wire.Header, payload []byte) {
 	if p.healing.joining != nil && !p.liveness.installed {
 		return // a replacement without a view doesn't know the ring
+	}
+	if h.Kind == wire.KindHeartbeat {
+		p.Heartbeats.came(p.now, from, p.cfg.Period)
 	}
 	detection.Deliver(p.liveness.detector, p.now, from, h, payload, &p.liveness.detectorOut)
 	p.runDetector()

@@ -101,8 +101,8 @@ func TestNewsArePassedOn(t *testing.T) {
 	if len(w.fenced) != 1 || w.fenced[0] != 4 {
 		t.Errorf("fenced %v", w.fenced)
 	}
-	// The live processes are labelled from the source: 6 1 5 7 0 2. Label 4 isn't in cube 0, and
-	// is vertex 2 of cube 1, next to vertex 3, label 3.
+	// The live processes are labelled from the source: 6 1 5 7 0 2. Label 4 isn't in cube 0,
+	// and is vertex 2 of cube 1, next to vertex 3, label 3.
 	if h := w.last(wire.KindNews); h != nil {
 		t.Errorf("a copy of cube 0 goes on: %+v", h)
 	}

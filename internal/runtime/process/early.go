@@ -10,7 +10,10 @@ import (
 // precede an earlier message of its channel: the copies of the two may come from different
 // replicas, which have heard different things before. Where several threads of the program
 // communicate none waits (layers.go). In a program of one thread it must: such a program may wait
-// for one of several receives, and would see them end in an order that is impossible.
+// for one of several receives, and would see them end in an order that is impossible. In leader
+// order none waits either: a sibling is ahead of the leader by what needs no decision, so the
+// leader makes the sends that precede the message before it asks what has come. And they could
+// wait for ever, where threads of the sender have sent and received.
 type early struct {
 	from    proto.Proc
 	header  wire.Header
@@ -30,7 +33,7 @@ func (p *Process) postponed(from proto.Proc, h *wire.Header, f *payload) bool {
 
 // due tells whether a message may be delivered, if it is the next of its channel.
 func (p *Process) due(payload []byte) bool {
-	return p.concurrent || p.clock.Ready(payload)
+	return p.concurrent || p.Begun() || p.clock.Ready(payload)
 }
 
 // precededIn tells whether messages of the same channel wait.

@@ -28,6 +28,7 @@ type healingJob struct {
 	together     int            // how many there were at most that had committed and weren't healed
 	over         bool           // a process has left: no other is replaced any more
 	leader       bool           // in leader order
+	auto         bool           // so, from the first decision on
 	make         func(r proto.Rank) healed
 	limit        uint64 // of what is kept for others
 	healed       int
@@ -64,7 +65,7 @@ type healed interface {
 
 // newLedHealingJob makes a job in leader order.
 func newLedHealingJob(t *testing.T, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) healed) *healingJob {
-	return startHealingJob(&healingJob{t: t, layout: layout, mirror: mirror, make: make, leader: true}, seed)
+	return startHealingJob(&healingJob{t: t, layout: layout, mirror: mirror, make: make, leader: true, auto: seed%3 == 0}, seed)
 }
 
 func newVerifiedHealingJob(t *testing.T, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) *courier, corrupted func(by *healingNode, c Corruption)) *healingJob {

@@ -40,7 +40,7 @@ func (n *healingNode) start(incarnations []proto.Incarnation, gone []bool) {
 	}
 	n.p = New(Config{
 		Self: q, Layout: w.layout, Mirror: w.mirror, Corrupted: corrupted, Period: 100e6, Timeout: 1e9, Witness: true,
-		Heal: true, Leader: w.leader, Replacement: incarnations != nil, Incarnations: incarnations, Gone: gone, askAfter: w.askAfter, skewLimit: 6000, // one of 5000 bytes, not two
+		Heal: true, Leader: w.leader, Auto: w.auto, Replacement: incarnations != nil, Incarnations: incarnations, Gone: gone, askAfter: w.askAfter, skewLimit: 6000, // one of 5000 bytes, not two
 	}, w.now, n, n)
 	members := []proto.Rank{}
 	for r := range proto.Rank(w.layout.Ranks()) {

@@ -44,18 +44,15 @@ func overlapsAny(list []heldReceive, e match.Envelope) bool {
 // waits to be posted. Otherwise it has to be posted as e says. Contexts with odd numbers are those
 // of collectives.
 func (p *Process) heldBack(h Handle, r *request, e *match.Envelope) bool {
-	if e.Context%2 == 1 {
+	o, w := p.order, heldReceive{h: h, takes: *e}
+	if e.Context%2 == 1 || o.free {
 		return false
 	}
-	o, w := p.order, heldReceive{h: h, takes: *e}
-	if e.Src == proto.AnyRank || e.Tag == proto.AnyTag && o.posted > 0 {
-		o.posted++
-		w.number = o.posted
-		if m, known := o.matches[w.number]; known {
-			delete(o.matches, w.number)
-			p.noteMatch(w.number, m)
-			w.decide(m)
+	if e.Src == proto.AnyRank || e.Tag == proto.AnyTag && (o.at.posted > 0 || o.threaded) {
+		if !o.begun {
+			p.beginDecisions("receives from any source")
 		}
+		p.number(&w)
 	}
 	if r.number = w.number; o.m.Leads() || w.number == 0 && !overlapsAny(o.held, w.takes) {
 		*e = w.takes

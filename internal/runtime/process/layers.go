@@ -41,7 +41,7 @@ func (e *UnorderedError) Unwrap() error { return ErrUnordered }
 
 func (e *UnorderedError) Error() string {
 	return "several threads of the program communicate, and this call receives from any source" + calledAt(e.Where) +
-		" after a replica died, or where ranks have different numbers of replicas: it could take a message that comes before its cause. Name the source, or communicate from one thread at a time (then --order leader serves any program)"
+		" after a replica died, or where ranks have different numbers of replicas: it could take a message that comes before its cause. Name the source, or run it with --order leader"
 }
 
 // layers is what a process knows of the replica layers that it hears of.
@@ -92,9 +92,12 @@ func (p *Process) Concurrent() {
 	p.deliverEarly()
 }
 
+// Threaded tells whether several threads of the program have communicated at the same time.
+func (p *Process) Threaded() bool { return p.concurrent }
+
 // refuses tells whether a call that receives from a source, perhaps any, is refused.
 func (p *Process) refuses(context uint64, src proto.Rank) bool {
-	return src == proto.AnyRank && p.concurrent && p.layers.mixed && p.order == nil && p.healing.replay == nil && context%2 == 0
+	return src == proto.AnyRank && p.concurrent && p.layers.mixed && !p.Led() && p.healing.replay == nil && context%2 == 0
 }
 
 // refuseOpen ends the receives from any source that no message has matched.

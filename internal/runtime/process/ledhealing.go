@@ -13,12 +13,15 @@ import (
 // the decisions that the donor knows and its program hasn't come to. From there on it follows, or
 // leads when its turn has come.
 //
+// Ranks of which several threads communicate aren't healed: their log would have to say how their
+// sends and receives before the first safe point were ordered.
+//
 // A donor first waits until replication has all that its program has sent (OutputSent). While a
 // replacement joins, what other replicas of the rank send waits if it depends on later decisions.
 
 // noteAnswer notes in the log what the program was told.
 func (p *Process) noteAnswer(q Question, word uint64) {
-	if l := p.healing.history; l.notes() && p.healing.replay == nil {
+	if l := p.healing.history; l.notes() && p.healing.replay == nil && !p.order.threaded {
 		l.decided.answer(q, word)
 		l.exceeded()
 	}
@@ -26,7 +29,7 @@ func (p *Process) noteAnswer(q Question, word uint64) {
 
 // noteMatch notes in the log what a receive takes.
 func (p *Process) noteMatch(number uint64, m matched) {
-	if l := p.healing.history; l.notes() && p.healing.replay == nil {
+	if l := p.healing.history; l.notes() && p.healing.replay == nil && !p.order.threaded {
 		l.decided.match(number, m)
 		l.exceeded()
 	}
@@ -36,7 +39,7 @@ func (p *Process) noteMatch(number uint64, m matched) {
 func (l *history) notes() bool { return l != nil && !l.frozen && !l.over }
 
 // spent tells whether the program has come to the end of what was decided.
-func (o *ordered) spent() bool { return o.script.empty() && len(o.matches) == 0 }
+func (o *ordered) spent() bool { return o.at.script.empty() && len(o.at.matches) == 0 }
 
 // awaitsState tells whether this process is a replacement that hasn't its donor's state yet: it
 // hears of deaths of siblings when it has.
@@ -60,13 +63,17 @@ func (p *Process) appendOrder(b []byte) []byte {
 		return b
 	}
 	b = varint.AppendBytes(b, o.m.AppendState(nil, p.cfg.Layout.Replica(p.healing.donation.replacement)))
-	return varint.AppendBytes(varint.Append(b, o.posted), o.tail())
+	begun := uint64(0)
+	if o.begun {
+		begun = 1
+	}
+	return varint.AppendBytes(varint.Append(b, begun, o.at.posted), o.tail())
 }
 
 // tail is what was decided, and the program hasn't come to.
 func (o *ordered) tail() []byte {
 	var d decisions
-	for _, l := range o.script.lines[o.script.begin:] {
+	for _, l := range o.at.script.lines[o.at.script.begin:] {
 		if l.asked == theEnd {
 			d.end()
 			continue
@@ -77,13 +84,13 @@ func (o *ordered) tail() []byte {
 			d.answer(l.asked, l.word)
 		}
 	}
-	numbers := make([]uint64, 0, len(o.matches))
-	for n := range o.matches { //banyan:maporder sorted below
+	numbers := make([]uint64, 0, len(o.at.matches))
+	for n := range o.at.matches { //banyan:maporder sorted below
 		numbers = append(numbers, n)
 	}
 	slices.Sort(numbers)
 	for _, n := range numbers {
-		d.match(n, o.matches[n])
+		d.match(n, o.at.matches[n])
 	}
 	return d.take()
 }
@@ -95,7 +102,10 @@ func (p *Process) restoreOrder(r *varint.Reader) error {
 		return nil
 	}
 	machine := r.Bytes()
-	o.posted = r.Uint()
+	if r.Uint() == 1 {
+		o.begun, p.watched = true, true
+	}
+	o.at.posted = r.Uint()
 	err := o.m.Restore(machine)
 	p.learn(r.Bytes())
 	return err

@@ -24,11 +24,15 @@ import (
 // nothing ("none has ended"), of which a program that tests in a loop gets millions. What the
 // process sends waits until all replicas know what it may depend on (outbox.go).
 //
+// With Config.Auto a rank is led from the first call on that timing can decide. All replicas of the
+// rank come to that call at the same place, since nothing has been decided before. So nothing is
+// agreed upon: each of them begins there.
+//
 // # Limits
 //
-// The program communicates from one thread at a time. A receive that names its
-// source and its tag, that the leader has cancelled and whose message has come here, ends this
-// process. What a process prints doesn't wait.
+// The program communicates from one thread at a time, unless its threads have names
+// (ledthreads.go). A receive that names its source and its tag, that the leader has cancelled and
+// whose message has come here, ends this process. What a process prints doesn't wait.
 
 // ordered is a process's part in leader order.
 type ordered struct {
@@ -37,15 +41,19 @@ type ordered struct {
 	wire   []byte // for frames; reused
 	outbox outbox
 	led    bool // this replica leads, or has led
+	begun  bool // a call has come that timing can decide; or it needn't come
+	free   bool // none is decided: the program has asked for threads (StayFree)
 
 	made decisions  // that the machine doesn't know yet; of a leader
 	due  proto.Time // when they are told
 
-	script  answers            // those that the program hasn't come to
-	matches map[uint64]matched // by number of the receive, what those take that haven't been posted
-	held    []heldReceive      // in their order
-	posted  uint64             // how many receives got numbers
-	through bool               // the leader's program has come to its end
+	threads  []*ledThread // the first one first
+	byID     map[ThreadID]*ledThread
+	at       *ledThread        // the present one
+	threaded bool              // several communicate (ledthreads.go)
+	turns    map[uint64]*turns // by context
+	held     []heldReceive     // in their order
+	through  bool              // the leader's program has come to its end
 }
 
 // OrderError says that a replica doesn't do what the one did that it follows.
@@ -66,17 +74,51 @@ func (p *Process) beginOrder() {
 		return
 	}
 	p.order = &ordered{
-		m:       order.New(order.Config{Degree: degree, Self: p.cfg.Layout.Replica(p.cfg.Self), Joins: p.cfg.Replacement}),
-		matches: map[uint64]matched{}, due: proto.Never,
+		m:   order.New(order.Config{Degree: degree, Self: p.cfg.Layout.Replica(p.cfg.Self), Joins: p.cfg.Replacement}),
+		due: proto.Never, turns: map[uint64]*turns{}, byID: map[ThreadID]*ledThread{},
 	}
+	p.order.at = p.order.thread(0)
 	p.order.led = p.order.m.Leads()
-	p.special, p.watched = true, true
+	p.order.begun = !p.cfg.Auto
+	p.special, p.watched = true, p.watched || p.order.begun
+}
+
+// beginDecisions begins to have a leader decide, at the first call that timing can decide.
+func (p *Process) beginDecisions(call string) {
+	p.order.begun, p.watched = true, true
+	if p.clock != nil {
+		p.deliverEarly()
+	}
+	if p.cfg.FirstDecision != nil && p.healing.replay == nil {
+		p.cfg.FirstDecision(call)
+	}
+}
+
+// Asks says that the program asks a Question, before its outcome.
+func (p *Process) Asks(q Question) {
+	if o := p.order; o != nil && !o.begun {
+		p.beginDecisions(q.String())
+	}
+}
+
+// StayFree says, before the program communicates, that its threads will communicate at the same
+// time. With Auto its rank stays in free order then. It reports whether it does. All replicas of
+// the rank say the same.
+func (p *Process) StayFree() bool {
+	if p.order == nil || !p.cfg.Auto || p.order.begun {
+		return false
+	}
+	p.order.free, p.special = true, p.concurrent
+	return true
 }
 
 func (o *ordered) deadline() proto.Time { return o.due }
 
-// Led tells whether a replica of this rank decides what timing decides.
-func (p *Process) Led() bool { return p.order != nil }
+// Led tells whether a replica of this rank decides what timing decides, or will.
+func (p *Process) Led() bool { return p.order != nil && !p.order.free }
+
+// Begun tells whether the program has asked for something that timing decides, in leader order.
+func (p *Process) Begun() bool { return p.Led() && p.order.begun }
 
 // Decides tells whether this replica makes the next decision, unless it HasAnswer.
 func (p *Process) Decides() bool { return p.order == nil || p.order.m.Leads() }
@@ -84,17 +126,18 @@ func (p *Process) Decides() bool { return p.order == nil || p.order.m.Leads() }
 // HasAnswer tells whether the next Question has been answered. A replacement's are, up to its first
 // safe point, or it asks what its donor hasn't asked.
 func (p *Process) HasAnswer() bool {
-	return p.order != nil && (!p.order.script.empty() || p.healing.replay != nil)
+	return p.order != nil && (!p.order.at.script.empty() || p.healing.replay != nil)
 }
 
 // NextAnswer is the answer to the next Question. The error is an OrderError: another question was
 // asked where that was decided, or none.
 func (p *Process) NextAnswer(q Question) (word uint64, err error) {
-	if p.order.script.empty() {
+	script := &p.order.at.script
+	if script.empty() {
 		p.failReplay(fmt.Errorf("%w: it %v, which they didn't", ErrReplay, q))
 		return 0, nil
 	}
-	asked, word := p.order.script.next(q)
+	asked, word := script.next(q)
 	switch {
 	case asked == q:
 		p.noteAnswer(q, word)
@@ -113,6 +156,7 @@ func (p *Process) orderError(what string) error { return &OrderError{Rank: p.ran
 // Answer decides what the answer to a Question is.
 func (p *Process) Answer(q Question, word uint64) {
 	if o := p.order; o != nil && o.m.Leads() {
+		o.made.on(o.at.id)
 		o.made.answer(q, word)
 		p.noteAnswer(q, word)
 		p.tellSoon(word != 0)
@@ -122,8 +166,10 @@ func (p *Process) Answer(q Question, word uint64) {
 // decideMatch decides which message a receive takes.
 func (p *Process) decideMatch(r *request, e match.Envelope) {
 	if o := p.order; o.m.Leads() {
-		o.made.match(r.number, matched{e.Src, e.Tag})
-		p.noteMatch(r.number, matched{e.Src, e.Tag})
+		number := r.number & (1<<threadShift - 1)
+		o.made.on(o.threads[r.number>>threadShift].id)
+		o.made.match(number, matched{e.Src, e.Tag})
+		p.noteMatch(number, matched{e.Src, e.Tag})
 		p.tellSoon(true)
 	}
 	r.number = 0
@@ -200,20 +246,7 @@ func (p *Process) orderArrived(from proto.Proc, payload []byte) {
 }
 
 // learn takes decisions of the leader.
-func (p *Process) learn(record []byte) {
-	o := p.order
-	readDecisions(record, &o.script, func(number uint64, m matched) {
-		for i := range o.held {
-			if w := &o.held[i]; w.number == number {
-				w.decide(m)
-				p.noteMatch(number, m)
-				return
-			}
-		}
-		o.matches[number] = m
-	})
-	o.through = o.script.ends
-}
+func (p *Process) learn(record []byte) { readDecisions(record, &hearing{Process: p}) }
 
 // orderTold tells the machine that a replica is dead, has left or has joined.
 func (p *Process) orderTold(q proto.Proc, word func(m *order.Machine, replica int, out *order.Actions)) {
@@ -225,7 +258,7 @@ func (p *Process) orderTold(q proto.Proc, word func(m *order.Machine, replica in
 
 // endOrder tells the siblings that the program has come to its end.
 func (p *Process) endOrder() {
-	if o := p.order; o != nil && o.m.Leads() && !o.through {
+	if o := p.order; o != nil && o.m.Leads() && !o.through && !o.free {
 		o.through = true
 		o.made.end()
 		p.tellDecisions()
@@ -236,7 +269,7 @@ func (p *Process) endOrder() {
 // come to its end, and this program to the end of what was decided.
 func (p *Process) endUnfollowed() {
 	o := p.order
-	if o == nil || !o.through || p.lifecycle.finishing || !o.script.atEnd() {
+	if o == nil || !o.through || p.lifecycle.finishing || !o.threads[0].script.atEnd() {
 		return
 	}
 	for _, w := range slices.Clone(o.held) {

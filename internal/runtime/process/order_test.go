@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"testing"
 
 	"banyan/internal/layout"
@@ -26,6 +27,8 @@ type gossip struct {
 	ended       Handle   // the answer to a test: it is waited for
 	times       int
 	err         error
+	threads     int  // how many act on the same context
+	unruly      bool // a mistake: it doesn't wait for its turn
 }
 
 func newGossip(rank, ranks, each int) *gossip {
@@ -33,6 +36,15 @@ func newGossip(rank, ranks, each int) *gossip {
 }
 
 func (g *gossip) total() int { return g.each * (g.ranks - 1) }
+
+// mayAct waits for its turn, if there are several threads.
+func (g *gossip) mayAct(p *Process) bool { return g.threads == 0 || g.unruly || p.MayAct(g.context) }
+
+func (g *gossip) act(p *Process) {
+	if g.threads > 0 && !g.unruly {
+		p.Act(g.context)
+	}
+}
 
 func (g *gossip) see(values ...uint64) {
 	for _, v := range values {
@@ -42,6 +54,7 @@ func (g *gossip) see(values ...uint64) {
 
 // ask asks a question as the engine does.
 func (g *gossip) ask(p *Process, q Question, look func() uint64) (word uint64, ok bool) {
+	p.Asks(q)
 	switch {
 	case p.HasAnswer():
 		var err error
@@ -67,10 +80,14 @@ func (g *gossip) step(p *Process) bool {
 		g.end(p)
 		return false
 	case g.found != nil:
-		if p.HoldsBack(g.context, g.found.Source, g.found.Tag) {
+		if !g.mayAct(p) || p.HoldsBack(g.context, g.found.Source, g.found.Tag) {
 			return false
 		}
-		if s, ok, _ := p.Probe(g.context, g.found.Source, g.found.Tag); ok {
+		if g.threads > 0 {
+			if g.takeFound(p) {
+				g.act(p)
+			}
+		} else if s, ok, _ := p.Probe(g.context, g.found.Source, g.found.Tag); ok {
 			g.see(uint64(s.Bytes))
 			g.post(p, s.Source, s.Tag)
 			g.found = nil
@@ -86,9 +103,17 @@ func (g *gossip) step(p *Process) bool {
 	}
 	switch {
 	case left > 0 && what%4 == 0:
-		g.send(p, what>>2)
+		if g.mayAct(p) {
+			g.act(p)
+			g.send(p, what>>2)
+		}
 	case g.posted < g.total() && what%4 == 1:
-		g.post(p, proto.AnyRank, proto.AnyTag)
+		if g.mayAct(p) {
+			g.act(p)
+			g.post(p, proto.AnyRank, proto.AnyTag)
+		}
+	case g.posted < g.total() && what%4 == 2 && g.threads > 0:
+		g.probeTaking(p)
 	case g.posted < g.total() && what%4 == 2:
 		g.probe(p)
 	case g.times < 5 && what%8 == 3:
@@ -186,6 +211,8 @@ func runGossip(t testing.TB, seed uint64, cfg Config, each, crashes int) {
 	l := cfg.Layout
 	cfg.Leader, cfg.Period, cfg.Timeout = true, 100e6, 1e9
 	cfg.Corrupted = func(c Corruption) { t.Errorf("seed %d: %+v", seed, c) }
+	told := 0
+	cfg.FirstDecision = func(string) { told++ }
 	programs := make([]*gossip, 0, l.Procs())
 	w := newTestJobOf(t, seed, cfg, func(rank proto.Rank, _ int) program {
 		g := newGossip(int(rank), l.Ranks(), each)
@@ -205,7 +232,11 @@ func runGossip(t testing.TB, seed uint64, cfg Config, each, crashes int) {
 		}
 		return q
 	})
+	begun := 0
 	for q, g := range programs {
+		if w.nodes[q].p.Begun() {
+			begun++
+		}
 		if w.nodes[q].dead {
 			continue
 		}
@@ -218,6 +249,9 @@ func runGossip(t testing.TB, seed uint64, cfg Config, each, crashes int) {
 			}
 		}
 	}
+	if cfg.Auto && (told != begun || told == 0) {
+		t.Fatalf("seed %d: %d processes have told of their first decision, and %d have made it", seed, told, begun)
+	}
 }
 
 // Replicas of programs that depend on timing end alike, with deaths of leaders and others.
@@ -225,21 +259,41 @@ func TestLeaderOrder(t *testing.T) {
 	for _, c := range []struct {
 		layout  layout.Layout
 		mirror  bool
+		auto    bool
 		crashes int
 	}{
-		{layout.Uniform(3, 2), false, 0},
-		{layout.Uniform(3, 2), false, 3},
-		{layout.Uniform(2, 3), false, 4},
-		{layout.Partial([]int{2, 1, 3}), false, 3},
-		{layout.Uniform(3, 2), true, 3},
+		{layout.Uniform(3, 2), false, false, 0},
+		{layout.Uniform(3, 2), false, false, 3},
+		{layout.Uniform(2, 3), false, false, 4},
+		{layout.Partial([]int{2, 1, 3}), false, false, 3},
+		{layout.Uniform(3, 2), true, false, 3},
+		{layout.Uniform(3, 2), false, true, 3},
+		{layout.Uniform(3, 2), true, true, 3},
 	} {
-		t.Run(fmt.Sprint(c.layout, c.mirror, c.crashes), func(t *testing.T) {
+		t.Run(fmt.Sprint(c.layout, c.mirror, c.auto, c.crashes), func(t *testing.T) {
 			seeds(t, func(t *testing.T, seed uint64) {
-				runGossip(t, seed, Config{Layout: c.layout, Mirror: c.mirror}, 12, c.crashes)
+				runGossip(t, seed, Config{Layout: c.layout, Mirror: c.mirror, Auto: c.auto}, 12, c.crashes)
 			})
 		})
 	}
 }
+
+// heard is what a sibling hears, of any thread.
+type heard struct {
+	answers
+	matches map[uint64]matched
+	threads []ThreadID
+	turns   [][2]uint64
+	ends    bool
+}
+
+func (h *heard) hearThread(t ThreadID)                     { h.threads = append(h.threads, t) }
+func (h *heard) hearAnswer(q Question, word, times uint64) { h.add(q, word, times) }
+func (h *heard) hearMatch(number uint64, m matched)        { h.matches[number] = m }
+func (h *heard) hearTurns(context, times uint64) {
+	h.turns = append(h.turns, [2]uint64{context, times})
+}
+func (h *heard) hearEnd() { h.add(theEnd, 0, 1); h.ends = true }
 
 // What a leader has decided its siblings read.
 func TestDecisions(t *testing.T) {
@@ -250,16 +304,24 @@ func TestDecisions(t *testing.T) {
 	d.answer(AskProbe, 0)
 	d.answer(AskTime, 1<<63)
 	d.match(2, matched{proto.Rank(0), 1<<31 - 1})
+	d.turn(4)
+	d.turn(4)
+	d.turn(6)
+	d.on(1<<63 + 5)
+	d.turn(6)
+	d.on(0)
 	d.end()
 	record := d.take()
 	if !d.empty() {
 		t.Error("what was taken is still there")
 	}
-	var a answers
-	matches := map[uint64]matched{}
-	readDecisions(record, &a, func(number uint64, m matched) { matches[number] = m })
-	if matches[1] != (matched{7, 9}) || matches[2] != (matched{0, 1<<31 - 1}) || !a.ends {
-		t.Errorf("%v %+v", matches, a)
+	a := heard{matches: map[uint64]matched{}}
+	readDecisions(record, &a)
+	if a.matches[1] != (matched{7, 9}) || a.matches[2] != (matched{0, 1<<31 - 1}) || !a.ends {
+		t.Errorf("%+v", a)
+	}
+	if !slices.Equal(a.threads, []ThreadID{0, 1<<63 + 5, 0}) || !slices.Equal(a.turns, [][2]uint64{{4, 2}, {6, 1}, {6, 1}}) {
+		t.Errorf("%+v", a)
 	}
 	for i, want := range []struct {
 		q    Question
@@ -287,8 +349,8 @@ func FuzzDecisions(f *testing.F) {
 	f.Add(d.take())
 	f.Add(bytes.Repeat([]byte{9}, 20))
 	f.Fuzz(func(t *testing.T, record []byte) {
-		var a answers
-		readDecisions(record, &a, func(uint64, matched) {})
+		a := heard{matches: map[uint64]matched{}}
+		readDecisions(record, &a)
 		for range 100 {
 			if a.empty() {
 				break

@@ -23,8 +23,8 @@
 //     of dead replicas;
 //   - lifecycle (leave.go): how this process ends;
 //   - through (through.go): waits for a rank that has finished;
-//   - leader order (order.go, decisions.go, held.go, outbox.go, ledhealing.go): what timing
-//     decides;
+//   - leader order (order.go, decisions.go, held.go, outbox.go, ledthreads.go, ledhealing.go):
+//     what timing decides;
 //   - tolerance (failures.go, tolerance.go, agreements.go, revoked.go): what programs do that
 //     handle failures themselves;
 //   - requests (request.go, composite.go, waits.go), in which the program waits;
@@ -108,15 +108,18 @@ type Config struct {
 	// Mirror makes all replicas of a sender send to all replicas of the receiver.
 	Mirror bool
 	// Leader has one replica of each rank decide what timing decides, for programs that aren't
-	// send-deterministic (order.go).
-	Leader bool
+	// send-deterministic (order.go). With Auto it does so from the first call on that timing
+	// can decide, of which FirstDecision, if set, is told in words before its outcome, from
+	// within the Process. FirstDecision must not call back.
+	Leader, Auto  bool
+	FirstDecision func(call string)
 	// Period and Timeout are the detector's η and δ in nanoseconds.
 	Period, Timeout proto.Time
 	// Witness says that a launcher sees every death and tells all processes.
 	Witness bool
 	// Leased is not 0 if agents with leases decide which side of a cut goes on, in place of a
-	// quorum of the processes (leased.go). A host that is lost is known for certain, to those who
-	// go on, within so many nanoseconds.
+	// quorum of the processes (leased.go). A host that is lost is known for certain, to those
+	// who go on, within so many nanoseconds.
 	Leased proto.Time
 	// Hosts is the number of the host of each process, for the order of the ring of
 	// heartbeats; nil if unknown. It is the same at all processes.
@@ -124,8 +127,8 @@ type Config struct {
 	// SharedMemory says that processes of one host read each other's memory, unless the
 	// system refuses. It is the same at all processes.
 	SharedMemory bool
-	// Scheme, if it is named, is what all broadcasts of an unreplicated job run. It is valid, and
-	// the same at all processes.
+	// Scheme, if it is named, is what all broadcasts of an unreplicated job run. It is valid,
+	// and the same at all processes.
 	Scheme broadcast.Scheme
 	// Heal says that dead replicas are replaced: what is received before the first safe
 	// point is kept for replacements. Replacement says that this process is one.
@@ -142,14 +145,14 @@ type Config struct {
 	// Corrupted, if set, has the data that replicas send compared (verify.go). It is told of
 	// differences, from within the Process, and must not call back.
 	Corrupted func(c Corruption)
-	// Marker, if set, is told of the markers of snapshots (rollback.go), from within the Process,
-	// and must not call back.
+	// Marker, if set, is told of the markers of snapshots (rollback.go), from within the
+	// Process, and must not call back.
 	Marker func(from proto.Rank, snapshot uint64)
 	// Perturb, if not 0, is the seed of delays that let messages and the ends of requests
 	// come in other orders (perturb.go). Replicated jobs only.
 	Perturb uint64
-	// AckEach has each message acknowledged when it arrives, in a frame of its own, as the paper
-	// has it (acks.go). It is there to measure what that costs.
+	// AckEach has each message acknowledged when it arrives, in a frame of its own, as the
+	// paper has it (acks.go). It is there to measure what that costs.
 	AckEach bool
 	// Counts and Requests, if set, are where matching counts what waits, and the process its
 	// requests.
@@ -211,6 +214,9 @@ type Process struct {
 
 	// BytesRead counts the bytes of large messages that were read from their senders' memory.
 	BytesRead uint64
+
+	// Heartbeats counts those that the detector sends and hears.
+	Heartbeats Heartbeats
 
 	// Changes counts what a wait may wait for: requests that have ended, messages kept for a
 	// receive or a probe, ranks lost.

@@ -116,7 +116,8 @@ func (e *exchange) collect(p *Process) {
 		o := e.open[i]
 		if !p.Done(o.h) {
 			if o.recv {
-				// Receives of one kind end in order here, so that order can be checked.
+				// Receives of one kind end in order here, so that order can be
+				// checked.
 				break
 			}
 			i++

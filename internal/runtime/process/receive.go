@@ -72,6 +72,9 @@ func (p *Process) Receive(context uint64, src proto.Rank, tag int32, buffer []by
 		return h
 	}
 	r.posted = token
+	if p.hopeful(context) {
+		return h
+	}
 	if err := p.receiveError(context, src); err != nil {
 		p.awaitsNone(h, r, err)
 	}

@@ -22,6 +22,9 @@ type Recorder interface {
 	Resumes()
 }
 
+// Record has r hear what happens from now on; nil: nobody.
+func (p *Process) Record(r Recorder) { p.cfg.Recorder = r }
+
 func (p *Process) received(from proto.Proc, k wire.Kind) {
 	if p.cfg.Recorder != nil {
 		p.cfg.Recorder.Received(from, k)

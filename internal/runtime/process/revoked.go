@@ -82,7 +82,8 @@ func (p *Process) revoked(t *tolerant) {
 	for _, id := range p.contexts.family(family) {
 		c := p.contexts.byID[id]
 		c.revoked, c.shut = true, true
-		// The other members leave its broadcasts too, so nobody needs what the stream keeps.
+		// The other members leave its broadcasts too, so nobody needs what the stream
+		// keeps.
 		c.waiting, c.stream, c.begun, c.broadcasts = nil, nil, false, false
 		p.contexts.deactivate(c)
 	}

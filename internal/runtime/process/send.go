@@ -107,7 +107,7 @@ func (p *Process) sendOffer(context uint64, dst proto.Rank, tag int32, data []by
 // if they may need it. It reports whether there is room for more.
 func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data []byte) (room bool) {
 	var s replica.Sent
-	ok := p.clock != nil && !p.holdsOutput()
+	ok := p.clock != nil && (p.order == nil || !p.holdsOutput())
 	if ok {
 		s, ok = p.replica.SendOne(context, dst)
 	}

@@ -61,8 +61,8 @@ func (p *Process) feed(th Handle, t *transfer) {
 		p.send(t.to, &p.header, part, th.bits())
 	}
 	if t.next == t.end && !t.handed {
-		// Now, and not when the transport has let go of it: by then its receiver may have it,
-		// and be a donor with the message in its state.
+		// Now, and not when the transport has let go of it: by then its receiver may have
+		// it, and be a donor with the message in its state.
 		t.handed = true
 		p.replica.Delivered(&m.Message, t.to, &p.replicaOut)
 		p.runReplica()

@@ -41,8 +41,9 @@ prints without, but for lines that differ there, too.
   frames        how many frames are acknowledgements, and how many of those go where messages go, too
   broadcast     plain trees over replication, and corrected trees over as many processes without it:
                 would replicated jobs gain by them? (decision 19); of 4 ranks at least
-  order         what leader order (banyan run --order leader) costs: a ping-pong from any source, in
-                free order too, and a farm whose master serves the first worker that is free
+  order         what leader order (banyan run --order leader) costs: a ping-pong from any source, and
+                the paper's figure 2, a message for a receive that names its source or doesn't, both in
+                free order too; and a farm whose master serves the first worker that is free
   failover      rank 0 sends 5,000 messages a second, a replica of it is killed; from the kill to
                 the next message that its receiver has from the substitute
   heal          a replica of rank 0, which has a state of some bytes, is killed and replaced: the longest
@@ -206,7 +207,7 @@ func (f *replicationFlags) run(ctx context.Context, out io.Writer) (failed error
 	if err != nil {
 		return err
 	}
-	bench.Rounds, bench.Settings = f.bench.Rounds, f.bench.Settings
+	bench.Rounds, bench.Settings, bench.Quick = f.bench.Rounds, f.bench.Settings, f.bench.Quick
 	f.bench = *bench
 	if err := f.bench.Check(); err != nil {
 		return fmt.Errorf("--%w", err)

@@ -140,6 +140,7 @@ var orderColumns = func() []table.Column[replication.Order] {
 	columns := []table.Column[row]{
 		table.Col("program", func(r *row) any { return r.Name }),
 		table.Col("ranks", func(r *row) any { return r.Ranks }),
+		table.Col("bytes", func(r *row) any { return r.Bytes }),
 		table.Col("beside_us", us(func(r *row) peers.Spread { return r.Beside })),
 		table.Col("free_us", us(func(r *row) peers.Spread { return r.Free })),
 		table.Col("leader_us", us(func(r *row) peers.Spread { return r.Leader })),

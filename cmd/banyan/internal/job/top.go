@@ -174,6 +174,13 @@ func summary(w io.Writer, s *status.State) {
 		fmt.Fprintf(w, "; messages: %d, bytes: %d, safe points: %d, waiting: %d", t.Sent, t.Bytes, t.Safepoints, t.Waiting)
 	}
 	fmt.Fprintln(w)
+	if t.Expected > 0 {
+		fmt.Fprintf(w, "safe points: %d of %d", t.Safepoints, t.Expected)
+		if t.Left > 0 {
+			fmt.Fprintf(w, ", %v left", time.Duration(t.Left*float64(time.Second)).Round(time.Second))
+		}
+		fmt.Fprintln(w)
+	}
 	if len(s.Circle) > 0 {
 		fmt.Fprintf(w, "these ranks wait for each other: %v\n", s.Circle)
 	}

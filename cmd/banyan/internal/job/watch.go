@@ -56,7 +56,7 @@ type watchFlags struct {
 
 func (f *watchFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.status, "status", "", "show the job while it runs, to browsers and Prometheus, at `ADDRESS`: :8080 (this machine only), HOST:PORT (TLS) or unix:PATH")
-	flags.BoolVar(&f.control, "status-control", false, "let the page of --status kill replicas, drain hosts, and try again to heal: everybody who has its address may")
+	flags.BoolVar(&f.control, "status-control", false, "let the page of --status kill replicas, drain hosts, try again to heal, and take a trace of a second: everybody who has its address may")
 	flags.StringVar(&f.events, "events", "", "write what happens to `FILE` as it happens, as JSON lines")
 	flags.StringVar(&f.onEvent, "on-event", "", "call `COMMAND` (by sh) on deaths, heals and the end, with the events as JSON lines on its stdin")
 }

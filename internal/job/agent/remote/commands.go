@@ -90,6 +90,8 @@ func (s *server) carryOut(m wire.Message) {
 		s.begin(m)
 	case wire.Show:
 		s.show(m)
+	case wire.Record:
+		go s.recordSpan(m)
 	case wire.Answered:
 		s.requests.answered(m)
 	case wire.Meet:

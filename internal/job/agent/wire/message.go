@@ -51,6 +51,8 @@ const (
 	// Show has the agent show the job to people, as Words say; Showing answers. From then on the
 	// stream Shown tells it how the job is. Both are for package status/serve.
 	Show Type = "show"
+	// Record has the processes record a span of time, of Words. Recorded answers when that is over.
+	Record Type = "record"
 	// Answered answers a Request, with Words.
 	Answered Type = "answered"
 )
@@ -83,6 +85,9 @@ const (
 	// Request asks for something that somebody wants who watches the job there, in Words. Answered
 	// answers.
 	Request Type = "request"
+	// Recorded tells what Count processes have recorded, in Words, and that Slot of them have
+	// recorded only the first events; or Text says what failed.
+	Recorded Type = "recorded"
 	// Joined tells that the agent has its lease from the voters from now on.
 	Joined Type = "joined"
 )
@@ -141,7 +146,7 @@ type Message struct {
 	Status      uint32            `json:"status,omitempty"`
 	Standing    []Standing        `json:"standing,omitempty"`
 	Ports       *Ports            `json:"ports,omitempty"`
-	Words       []byte            `json:"words,omitempty"` // Charter, Meet, Show, Showing, Request, Answered
+	Words       []byte            `json:"words,omitempty"` // Charter, Meet, Show, Showing, Request, Answered, Record, Recorded
 	Counters    *counters.Record  `json:"counters,omitempty"`
 	At          proto.Time        `json:"at,omitempty"` // by the agent's CLOCK_BOOTTIME
 }

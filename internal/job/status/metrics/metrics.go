@@ -56,11 +56,15 @@ var (
 	unexpected   = describe("unexpected_messages", "Messages that have come and that no receive wants yet.")
 	retained     = describe("retained_bytes", "Bytes that processes keep for other replicas, by host.", "host")
 	safepoints   = describe("safepoints", "Safe points passed by the rank that has passed the fewest.")
+	expected     = describe("safepoints_expected", "Safe points that rank passes in all, by the program's word; 0: it hasn't said.")
+	left         = describe("seconds_left", "How long the rest takes at the pace of the last minute; 0: unknown.")
+	rounds       = describe("detector_rounds_total", "Heartbeats that live processes have sent to their observers, one each period, by host.", "host")
+	lateBeats    = describe("late_heartbeats_total", "Heartbeats that came more than two periods after the one before, by the host that waited.", "host")
 	waiting      = describe("processes_waiting", "Processes that wait for others, by host.", "host")
 	silent       = describe("heartbeat_late_seconds", "For how long the process that has been silent longest has counted nothing; 0: none is late.")
 	stuck        = describe("ranks_in_circle", "Ranks that wait for each other in a circle.")
 	descriptions = []*prometheus.Desc{info, seconds, ranks, processes, hosts, cores, view, members, deaths, heals, healSeconds, unprotected, lost, survives,
-		messages, bytes, frames, unexpected, retained, safepoints, waiting, silent, stuck}
+		messages, bytes, frames, unexpected, retained, safepoints, expected, left, rounds, lateBeats, waiting, silent, stuck}
 )
 
 // Describe implements prometheus.Collector.
@@ -96,7 +100,7 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	count(heals, float64(s.Totals.Heals), "healed")
 	count(heals, float64(s.Totals.HealsFailed), "failed")
 	count(healSeconds, s.Totals.HealSeconds)
-	byHost(&s, gauge)
+	byHost(&s, gauge, count)
 	for _, d := range s.Deaths {
 		count(deaths, float64(d.Count), d.Host, d.Cause)
 	}
@@ -114,15 +118,17 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	count(frames, float64(sent))
 	gauge(unexpected, float64(s.Totals.Unexpected))
 	gauge(safepoints, float64(s.Totals.Safepoints))
+	gauge(expected, float64(s.Totals.Expected))
+	gauge(left, s.Totals.Left)
 	gauge(silent, late)
 	gauge(stuck, float64(len(s.Circle)))
 }
 
 // byHost tells what is counted by host. Hosts with the same name are one.
-func byHost(s *status.State, gauge func(d *prometheus.Desc, value float64, labels ...string)) {
+func byHost(s *status.State, gauge, count func(d *prometheus.Desc, value float64, labels ...string)) {
 	type key struct{ host, state string }
 	states, there := map[key]float64{}, map[string]float64{}
-	at := make(map[string]*struct{ cores, retained, waiting float64 })
+	at := make(map[string]*struct{ cores, retained, waiting, rounds, late float64 })
 	name := func(host int) string {
 		if host < 0 || host >= len(s.Hosts) {
 			return ""
@@ -135,7 +141,7 @@ func byHost(s *status.State, gauge func(d *prometheus.Desc, value float64, label
 	for i, h := range s.Hosts {
 		there[h.State]++
 		if at[name(i)] == nil {
-			at[name(i)] = new(struct{ cores, retained, waiting float64 })
+			at[name(i)] = new(struct{ cores, retained, waiting, rounds, late float64 })
 		}
 		at[h.Name].cores += float64(h.Cores)
 		states[key{h.Name, status.Live}] += 0
@@ -145,6 +151,8 @@ func byHost(s *status.State, gauge func(d *prometheus.Desc, value float64, label
 		states[key{name(x.Host), x.State}]++
 		if here := at[name(x.Host)]; here != nil && x.Counters != nil && x.State != status.Dead {
 			here.retained += float64(x.Counters.RetainedBytes)
+			here.rounds += float64(x.Counters.Rounds)
+			here.late += float64(x.Counters.Late)
 			if x.Counters.Waits != "" {
 				here.waiting++
 			}
@@ -161,6 +169,8 @@ func byHost(s *status.State, gauge func(d *prometheus.Desc, value float64, label
 		if s.Counting {
 			gauge(retained, x.retained, host)
 			gauge(waiting, x.waiting, host)
+			count(rounds, x.rounds, host)
+			count(lateBeats, x.late, host)
 		}
 	}
 }

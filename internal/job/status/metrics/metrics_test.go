@@ -23,7 +23,7 @@ func observed(ranks int) status.State {
 	var all []status.Sample
 	for p := range 2 * ranks {
 		o.Slots = append(o.Slots, status.Slot{Rank: p % ranks, Replica: p / ranks, Host: p / ranks, State: []string{status.Live, status.Dead}[p/ranks]})
-		all = append(all, status.Sample{Process: p, Stamp: 1, Counters: status.Counters{Sent: 5, Bytes: 70, RetainedBytes: 3, Waits: "waits", WaitsFor: status.AnyRank}})
+		all = append(all, status.Sample{Process: p, Stamp: 1, Counters: status.Counters{Sent: 5, Bytes: 70, RetainedBytes: 3, Safepoints: 4, Expected: 9, Rounds: 6, Late: 2, Waits: "waits", WaitsFor: status.AnyRank}})
 	}
 	for p := ranks; p < 2*ranks; p++ {
 		o.News = append(o.News, status.Event{At: 1, Kind: status.KindDeath, Process: &p, Cause: "host lost"})
@@ -45,6 +45,8 @@ func TestMetrics(t *testing.T) {
 		`banyan_heal_seconds_total{job_name="heat-1"} 0.25`, `banyan_view_number{job_name="heat-1"} 9`, `banyan_ranks_unprotected{job_name="heat-1"} 3`,
 		`banyan_hosts{job_name="heat-1",state="lost"} 1`, `banyan_messages_total{job_name="heat-1"} 15`, `banyan_retained_bytes{host="a",job_name="heat-1"} 9`,
 		`banyan_processes_waiting{host="a",job_name="heat-1"} 3`, `banyan_deaths_survivable{job_name="heat-1"} 0`,
+		`banyan_safepoints{job_name="heat-1"} 4`, `banyan_safepoints_expected{job_name="heat-1"} 9`, `banyan_seconds_left{job_name="heat-1"} 0`,
+		`banyan_detector_rounds_total{host="a",job_name="heat-1"} 18`, `banyan_late_heartbeats_total{host="a",job_name="heat-1"} 6`,
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("there is no %s", want)

@@ -5,10 +5,11 @@
 //	hub.go      what the launcher tells, and all that are told: the Hub is its launcher.Watcher
 //	address.go  where it listens: loopback, a unix socket, or with TLS elsewhere
 //	server.go   the HTTP of it: /, /api/state, /api/events, and /metrics if the command has that
-//	page.go     the page: three embedded files that become one; the same is the report as HTML
+//	page.go     the page: four embedded files that become one; the same is the report as HTML
 //	record.go   events as JSON lines; the command of --on-event
 //	follow.go   one Hub tells another one, on another host
 //	elsewhere.go  how other hosts show the job
+//	control.go  requests of those who watch; trace.go the traces that they have asked for
 //
 // # Invariants
 //
@@ -21,6 +22,6 @@
 //
 // # Limits
 //
-// The page only shows: it changes nothing in the job. The certificate of an address beyond loopback
-// is made anew for each job and signed by nobody: compare its fingerprint, or use ssh -L.
+// The certificate of an address beyond loopback is made anew for each job and signed by nobody:
+// compare its fingerprint, or use ssh -L. Traces are to be had from the launcher's page only.
 package serve

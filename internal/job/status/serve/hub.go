@@ -21,6 +21,7 @@ type Hub struct {
 	tracker   *status.Tracker // nil: the job hasn't begun, or another Hub tells
 	followed  *status.State   // what that has told; nil: nothing
 	before    *status.State   // what another launcher's Hub has told; nil: there was none
+	others    uint64          // events up to this number are another launcher's
 	heard     time.Time       // when another Hub has said something last
 	addresses []status.Place
 	readers   map[*reader]struct{}
@@ -64,6 +65,9 @@ func (h *Hub) Begin(job status.Job) {
 	job.Name, job.Control = h.name, h.control
 	if h.before != nil {
 		h.before.Job = job
+		if k := len(h.before.Events); k > 0 {
+			h.others = h.before.Events[k-1].Number
+		}
 		h.tracker = status.Continue(*h.before)
 	} else {
 		h.tracker = status.NewTracker(job)

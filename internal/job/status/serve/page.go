@@ -18,9 +18,12 @@ var (
 	//go:embed page.css
 	styleFile []byte
 	//go:embed page.js
-	scriptFile []byte
+	pageScript []byte
+	//go:embed draw.js
+	drawScript []byte
 
-	livePage = assemble(nil)
+	scriptFile = bytes.Replace(pageScript, []byte("/*DRAW*/"), drawScript, 1)
+	livePage   = assemble(nil)
 	// policy lets the page load nothing, and talk to other addresses of the job.
 	policy = fmt.Sprintf("default-src 'none'; style-src 'unsafe-inline'; img-src data:; connect-src *; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 		base64.StdEncoding.EncodeToString(sum(scriptFile)))

@@ -58,6 +58,9 @@ func attributes(job string, e *status.Event) []slog.Attr {
 	if e.Took > 0 {
 		all = append(all, slog.Float64("took_s", e.Took))
 	}
+	if e.File != "" {
+		all = append(all, slog.String("file", e.File))
+	}
 	if e.View > 0 {
 		all = append(all, slog.Uint64("view", e.View), slog.Int("members", e.Members))
 	}

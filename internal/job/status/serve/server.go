@@ -64,6 +64,7 @@ func serveAt(h *Hub, a Address, token string, c *certificate, metrics http.Handl
 	mux.HandleFunc("GET /api/state", s.state)
 	mux.HandleFunc("GET /api/events", s.events)
 	mux.HandleFunc("POST /api/control", s.operate)
+	mux.HandleFunc("GET /api/trace", s.trace)
 	if metrics != nil {
 		mux.Handle("GET /metrics", metrics)
 	}

@@ -1,0 +1,87 @@
+// Names of threads that are the same in all replicas of a rank, for leader order: a thread is known by
+// who created it, and as which of that thread's. So this library's pthread_create comes before libc's.
+// Threads of the Go runtime, which it creates when it likes, have no names and don't count.
+//
+// Where the library is loaded with RTLD_LOCAL, as Python does, only the thread that loads it has a name.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "threads.h"
+
+typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+static __thread uint64_t name; // 0: none
+static __thread uint64_t created;
+
+// What a new thread does.
+struct beginning {
+	void *(*run)(void *);
+	void *with;
+	uint64_t name;
+};
+
+__attribute__((constructor)) static void name_first(void)
+{
+	name = BANYAN_FIRST_THREAD;
+}
+
+static create_function *libc(void)
+{
+	static create_function *next;
+	create_function *f = __atomic_load_n(&next, __ATOMIC_ACQUIRE);
+	if (!f) {
+		f = (create_function *)dlsym(RTLD_NEXT, "pthread_create");
+		if (!f) // we come after the C library, as another library's dependency does
+			f = (create_function *)dlsym(dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), "pthread_create");
+		__atomic_store_n(&next, f, __ATOMIC_RELEASE);
+	}
+	return f;
+}
+
+// mix is the finaliser of SplitMix64.
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+	return x ^ x >> 31;
+}
+
+static void *begin(void *arg)
+{
+	struct beginning b = *(struct beginning *)arg;
+	free(arg);
+	name = b.name;
+	return b.run(b.with);
+}
+
+// The addresses of this library.
+extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] __attribute__((visibility("hidden")));
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *with)
+{
+	const char *caller = __builtin_return_address(0);
+	struct beginning *b;
+	if (!name || (caller >= __ehdr_start && caller < _end))
+		return libc()(thread, attributes, run, with);
+	b = malloc(sizeof *b);
+	if (!b)
+		return EAGAIN;
+	*b = (struct beginning){run, with, mix(mix(name) + created + 1)};
+	if (b->name <= BANYAN_FIRST_THREAD)
+		b->name += 2;
+	int code = libc()(thread, attributes, begin, b);
+	if (code == 0)
+		created++;
+	else
+		free(b);
+	return code;
+}
+
+uint64_t banyan_thread(void)
+{
+	return name;
+}
