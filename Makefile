@@ -94,7 +94,7 @@ race: tools ## the tests of what has goroutines or threads, under the race detec
 
 check: lint test race ## everything that a change must pass: these three
 
-test-cluster: build ## as root: jobs on several hosts, made of namespaces, with sshd and Slurm; what becomes of them when hosts die (clusterflags=-short: without most faults and the storm; clusterflags='-run TestStorm -seed 7')
+test-cluster: build ## as root: jobs on several hosts, made of namespaces, with sshd and Slurm; what becomes of them when hosts die (clusterflags=-short: without most faults and the storms; clusterflags='-run TestStorm -seed 7', '-run TestRollbackStorm -rollbacks 10m')
 	scripts/cluster.sh install
 	bin/mpicc -O2 -o bin/heat examples/heat/heat.c -lm
 	go test -vet=off -count=1 -timeout 60m ./internal/testing/cluster -cluster $(clusterflags)
@@ -130,6 +130,7 @@ soak: tools ## hours: whole explorations; random faults, and no false suspicion 
 	go test -count=1 -race -short ./internal/study/campaign # make test doesn't: its libraries are half a minute's compilation
 	go test -count=1 -timeout 0 -run 'TestSurvive|TestRollback' ./examples/cg -soak $(soaktime)
 	go test -count=1 -timeout 0 -v -run TestHealsOn ./mpi -heals $(soaktime)
+	go test -count=1 -timeout 0 -v -run TestAgreement ./bench/planning -jobs 200
 	go test -count=1 -timeout 0 -run TestLed ./capi/test -leds 100
 	go test -count=1 -timeout 0 -run TestLed ./examples/masterworker -leds 500 -healings 100
 	go test -count=1 -timeout 0 -v -run TestNoFalseSuspicion ./internal/job/launcher -soak $(soaktime)

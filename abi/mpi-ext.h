@@ -22,7 +22,16 @@
                           bytes under this name. MPI_ERR_ARG: the name is taken, empty or too
                           long; MPI_ERR_TYPE: the datatype has gaps; MPI_ERR_COUNT,
                           MPI_ERR_BUFFER.
-   MPIX_State_unregister  removes it. MPI_ERR_ARG: no state has this name.
+   MPIX_State_register_function
+                          lets two functions give and take a part of the state, for memory that
+                          isn't known by its address and length before. At a safe point
+                          save(extra, &count, &pieces) gives the memory where it lies, which
+                          the library reads before the program goes on, and
+                          load(extra, data, length) takes what save had given another process, at
+                          most 4 GiB, which it may read until it returns. Neither may call MPI. Both return
+                          MPI_SUCCESS, or another code if they can't. MPI_ERR_ARG: as above, or a
+                          function is NULL.
+   MPIX_State_unregister  removes a part. MPI_ERR_ARG: no state has this name.
    MPIX_Safepoint         is where the registered memory and MPI's own state are the program's
                           whole state: no request is active, no other thread uses MPI, and the
                           handles (communicators, datatypes, ...) are those of the first call.
@@ -57,10 +66,18 @@
 extern "C" {
 #endif
 
+typedef struct MPIX_State_piece {
+	void *address;
+	MPI_Count length;
+} MPIX_State_piece;
+typedef int MPIX_State_save_function(void *extra, int *count, const MPIX_State_piece **pieces);
+typedef int MPIX_State_load_function(void *extra, const void *data, MPI_Count length);
+
 /* The library's functions. They are weak, because only the loader knows whether the MPI library
    has them. */
 #ifdef __ELF__
 int PMPIX_State_register(const char *name, void *address, MPI_Count count, MPI_Datatype datatype) __attribute__((weak));
+int PMPIX_State_register_function(const char *name, MPIX_State_save_function *save, MPIX_State_load_function *load, void *extra) __attribute__((weak));
 int PMPIX_State_unregister(const char *name) __attribute__((weak));
 int PMPIX_Safepoint(int *restored) __attribute__((weak));
 int PMPIX_Expect_safepoints(MPI_Count total) __attribute__((weak));
@@ -73,6 +90,12 @@ static inline int MPIX_State_register(const char *name, void *address, MPI_Count
 {
 	(void)name, (void)address, (void)count, (void)datatype;
 	return BANYAN_CALL(State_register, (name, address, count, datatype), MPI_SUCCESS);
+}
+
+static inline int MPIX_State_register_function(const char *name, MPIX_State_save_function *save, MPIX_State_load_function *load, void *extra)
+{
+	(void)name, (void)save, (void)load, (void)extra;
+	return BANYAN_CALL(State_register_function, (name, save, load, extra), MPI_SUCCESS);
 }
 
 static inline int MPIX_State_unregister(const char *name)

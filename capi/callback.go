@@ -5,6 +5,7 @@ package main
 /*
 #include <stdint.h>
 #include "../abi/mpi.h"
+#include "ext.h"
 
 static void reduce(uintptr_t fn, void *in, void *inout, int count, uintptr_t datatype)
 {
@@ -57,6 +58,16 @@ static int convert_c(uintptr_t fn, void *user, uintptr_t datatype, MPI_Count cou
 static int file_extent(uintptr_t fn, uintptr_t datatype, MPI_Aint *extent, uintptr_t extra)
 {
 	return ((MPI_Datarep_extent_function *)fn)((MPI_Datatype)datatype, extent, (void *)extra);
+}
+
+static int save_state(uintptr_t fn, uintptr_t extra, int *count, const MPIX_State_piece **pieces)
+{
+	return ((MPIX_State_save_function *)fn)((void *)extra, count, pieces);
+}
+
+static int load_state(uintptr_t fn, uintptr_t extra, void *data, MPI_Count length)
+{
+	return ((MPIX_State_load_function *)fn)((void *)extra, data, length);
 }
 */
 import "C"
@@ -120,4 +131,28 @@ func (callbacks) FileExtent(fn uintptr, datatype binding.Datatype, extra uintptr
 	var extent C.MPI_Aint
 	code := C.file_extent(C.uintptr_t(fn), C.uintptr_t(datatype), &extent, C.uintptr_t(extra))
 	return int64(extent), binding.Code(code)
+}
+
+func (callbacks) SaveState(fn, extra uintptr) (pieces [][]byte, code binding.Code) {
+	var n C.int
+	var first *C.MPIX_State_piece
+	if code := C.save_state(C.uintptr_t(fn), C.uintptr_t(extra), &n, &first); code != 0 {
+		return nil, binding.Code(code)
+	}
+	if n < 0 || n > 0 && first == nil {
+		return nil, binding.ErrCount
+	}
+	for _, x := range unsafe.Slice(first, int(n)) {
+		switch {
+		case x.length < 0 || x.length > 0 && x.address == nil:
+			return nil, binding.ErrBuffer
+		case x.length > 0:
+			pieces = append(pieces, unsafe.Slice((*byte)(x.address), int(x.length)))
+		}
+	}
+	return pieces, binding.Success
+}
+
+func (callbacks) LoadState(fn, extra uintptr, data []byte) binding.Code {
+	return binding.Code(C.load_state(C.uintptr_t(fn), C.uintptr_t(extra), unsafe.Pointer(unsafe.SliceData(data)), C.MPI_Count(len(data))))
 }

@@ -18,6 +18,13 @@ int PMPIX_State_register(const char *name, void *address, MPI_Count count, MPI_D
 }
 ALIAS(int, MPIX_State_register, (const char *name, void *address, MPI_Count count, MPI_Datatype datatype));
 
+int PMPIX_State_register_function(const char *name, MPIX_State_save_function *save, MPIX_State_load_function *load, void *extra)
+{
+	GUARD(MPIX_State_register_function);
+	return RESULT(banyan_StateRegisterFunction((char *)name, (uintptr_t)save, (uintptr_t)load, (uintptr_t)extra));
+}
+ALIAS(int, MPIX_State_register_function, (const char *name, MPIX_State_save_function *save, MPIX_State_load_function *load, void *extra));
+
 int PMPIX_State_unregister(const char *name)
 {
 	GUARD(MPIX_State_unregister);

@@ -20,6 +20,11 @@ func banyan_StateRegister(name *C.char, address unsafe.Pointer, count int64, dat
 	return int32(process.StateRegister((*byte)(unsafe.Pointer(name)), address, count, binding.Datatype(datatype)))
 }
 
+//export banyan_StateRegisterFunction
+func banyan_StateRegisterFunction(name *C.char, save, load, extra uintptr) int32 {
+	return int32(process.StateRegisterFunction((*byte)(unsafe.Pointer(name)), save, load, extra))
+}
+
 //export banyan_StateUnregister
 func banyan_StateUnregister(name *C.char) int32 {
 	return int32(process.StateUnregister((*byte)(unsafe.Pointer(name))))

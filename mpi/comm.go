@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"fmt"
+	"runtime"
 
 	"banyan/internal/mpi/comm"
 	"banyan/internal/runtime/process"
@@ -12,6 +13,9 @@ const (
 	AnySource = comm.AnySource
 	AnyTag    = comm.AnyTag
 	Undefined = comm.Undefined
+	// ProcNull is no rank: what is sent to it goes nowhere, and a receive from it returns at once,
+	// with nothing. It stands for neighbours beyond the edge of a Grid.
+	ProcNull = comm.NoPeer
 )
 
 // Error says which operation of which rank failed, with which other rank, and why.
@@ -23,6 +27,7 @@ var (
 	ErrRevoked    = process.ErrRevoked   // the communicator has been revoked
 	ErrFinished   = process.ErrFinished  // a wait for a rank whose program has come to its end
 	ErrTruncated  = process.ErrTruncated // a message is larger than its receive buffer
+	ErrCancelled  = process.ErrCancelled // the request has been cancelled
 	ErrMismatch   = comm.ErrMismatch     // ranks disagree about the size of a collective
 	ErrRank       = comm.ErrRank         // no such rank
 	ErrTag        = comm.ErrTag          // a bad tag
@@ -30,6 +35,7 @@ var (
 	ErrClosed     = process.ErrClosed    // this process has called Finalize
 	ErrFreed      = process.ErrFreed     // the communicator has been freed
 	ErrFenced     = process.ErrFenced    // the job holds this process for dead
+	ErrTopology   = comm.ErrTopology     // the communicator has no topology, or not that one
 )
 
 // Comm is a communicator: an ordered group of ranks whose messages no other communicator sees.
@@ -37,7 +43,27 @@ var (
 // at a time.
 type Comm struct {
 	c     *comm.Comm
-	abort func(code int, why string)
+	own   *own
+	topo  *topology // nil: none
+	keeps bool      // see Persistent
+}
+
+// own is what the communicators of a process have in common.
+type own struct {
+	abort  func(code int, why string)
+	killed func() bool // by a fault plan of Local; nil: it can't be
+}
+
+// with is a communicator of the same process.
+func (c *Comm) with(d *comm.Comm) *Comm { return &Comm{c: d, own: c.own} }
+
+// outcome is an error as the program gets it. In a process that a fault plan of Local has killed it
+// ends the goroutine: a process that is killed returns from no call.
+func (c *Comm) outcome(err error) error {
+	if err != nil && c.own.killed != nil && c.own.killed() {
+		runtime.Goexit()
+	}
+	return err
 }
 
 // Rank is this process's rank in the communicator, from 0 on.
@@ -50,9 +76,9 @@ func (c *Comm) Size() int { return c.c.Size() }
 func (c *Comm) Dup() (*Comm, error) {
 	d, err := c.c.Dup()
 	if err != nil {
-		return nil, err
+		return nil, c.outcome(err)
 	}
-	return &Comm{d, c.abort}, nil
+	return c.with(d), nil
 }
 
 // Split makes a communicator of the ranks that give the same colour, ordered by key and then by
@@ -64,14 +90,14 @@ func (c *Comm) Split(colour, key int) (*Comm, error) {
 	}
 	d, err := c.c.Split(colour, key)
 	if err != nil || d == nil {
-		return nil, err
+		return nil, c.outcome(err)
 	}
-	return &Comm{d, c.abort}, nil
+	return c.with(d), nil
 }
 
 // Free gives the communicator up. All must call it, each when it has no operation under way in it.
 // It doesn't wait for the other ranks.
-func (c *Comm) Free() error { return c.c.Free() }
+func (c *Comm) Free() error { return c.outcome(c.c.Free()) }
 
 // Abort ends the whole job with an exit code. It doesn't return.
 func (c *Comm) Abort(code int, reason error) {
@@ -79,8 +105,5 @@ func (c *Comm) Abort(code int, reason error) {
 	if reason != nil {
 		why += ": " + reason.Error()
 	}
-	c.abort(code, why)
+	c.own.abort(code, why)
 }
-
-// Barrier returns when every rank of the communicator has called it.
-func (c *Comm) Barrier() error { return c.c.Barrier().Run() }

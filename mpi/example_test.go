@@ -7,6 +7,13 @@ import (
 	"banyan/mpi"
 )
 
+// check prints the error of an example, if there is one: it isn't expected then.
+func check(err error) {
+	if err != nil {
+		fmt.Println(err)
+	}
+}
+
 // Ranks pass a token around a ring; each adds its rank.
 func Example() {
 	err := mpi.Local(4, func(world *mpi.Comm) error {

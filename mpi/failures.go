@@ -13,7 +13,7 @@ import (
 // Revoke ends all operations of the communicator with ErrRevoked at all ranks, those under way and
 // later ones: here at once, and elsewhere in time, even if this rank dies. It needn't be called by
 // all. Agree, Shrink, Free and what is local go on.
-func (c *Comm) Revoke() error { return c.c.Revoke() }
+func (c *Comm) Revoke() error { return c.outcome(c.c.Revoke()) }
 
 // Revoked tells whether the communicator is revoked, as far as this rank knows.
 func (c *Comm) Revoked() bool { return c.c.Revoked() }
@@ -22,7 +22,10 @@ func (c *Comm) Revoked() bool { return c.c.Revoked() }
 // ranks that live call it, also in a communicator that is revoked, and get the same flags. The
 // error is ErrProcFailed, at all of them, if a rank died without giving its flags and one of
 // those that gave theirs had not acknowledged that failure (AckFailed).
-func (c *Comm) Agree(flags uint32) (uint32, error) { return c.c.Agree(flags) }
+func (c *Comm) Agree(flags uint32) (uint32, error) {
+	flags, err := c.c.Agree(flags)
+	return flags, c.outcome(err)
+}
 
 // SetStrict has Agree and Shrink return only when all ranks that live have the outcome. Else a
 // rank that returns and dies may have had another one than the others have. It takes twice as
@@ -34,9 +37,9 @@ func (c *Comm) SetStrict(on bool) { c.c.SetStrict(on) }
 func (c *Comm) Shrink() (*Comm, error) {
 	d, err := c.c.Shrink()
 	if err != nil {
-		return nil, err
+		return nil, c.outcome(err)
 	}
-	return &Comm{d, c.abort}, nil
+	return c.with(d), nil
 }
 
 // SetResilient has Barrier, Reduce and Allreduce survive the failure of ranks, at the price of an
@@ -65,9 +68,9 @@ func (c *Comm) SetSpares(n int) error { return c.c.SetSpares(n) }
 func (c *Comm) Refill() (*Comm, error) {
 	d, err := c.c.Refill()
 	if err != nil {
-		return nil, err
+		return nil, c.outcome(err)
 	}
-	return &Comm{d, c.abort}, nil
+	return c.with(d), nil
 }
 
 // Failed are the ranks of the communicator of whose failure this rank knows, in the order in which

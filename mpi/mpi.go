@@ -1,7 +1,13 @@
 // Package mpi lets Go programs pass messages between processes, and survive the death of processes
-// and nodes.
+// and nodes. This is a whole program:
 //
-// "banyan run -n 4 ./program" starts a program as four ranks, and each of them calls Main:
+//	package main
+//
+//	import (
+//		"fmt"
+//
+//		"banyan/mpi"
+//	)
 //
 //	func main() {
 //		mpi.Main(func(world *mpi.Comm) error {
@@ -9,19 +15,29 @@
 //			if err := mpi.Allreduce(world, sum, sum, mpi.Sum); err != nil {
 //				return err
 //			}
-//			fmt.Println("the sum of all ranks is", sum[0])
+//			fmt.Printf("rank %d of %d: the sum of all ranks is %d\n", world.Rank(), world.Size(), sum[0])
 //			return nil
 //		})
 //	}
 //
-// A program that is started alone is a job of one rank. With "banyan run --replicas 2" every rank
-// runs twice, and the program doesn't notice the death of one of the two. Local runs ranks as
-// goroutines, for tests.
+// "banyan run -n 4 ./program" starts it as four ranks, and each of them calls Main. Started alone
+// it is a job of one rank. With "banyan run --replicas 2" every rank runs twice, and the program
+// doesn't notice the death of one of the two. Local runs ranks as goroutines, for tests, and
+// WithFaults lets them die there.
 //
 // # Data
 //
-// Buffers are slices of an Element type: numbers and bool. A receive takes one whole message. Its
-// buffer may be larger than the message; the Status tells the length.
+// Buffers are slices of an Element type: numbers, bool, and arrays and structs of them. A receive
+// takes one whole message. Its buffer may be larger than the message; the Status tells the length.
+// A message that is received as another type is a TypeError. Collectives compare the sizes of what
+// ranks give, and not its types.
+//
+// # Waiting
+//
+// Isend, Irecv and the collectives with an I (Iallreduce) return a Request at once. Requests of a
+// Persistent communicator are prepared once and started often. RecvContext, Request.WaitContext and
+// their like end a wait with a context, without harm to the communicator. Comm.ReportWaits names
+// whom a long wait is for.
 //
 // # Failures
 //
@@ -40,11 +56,10 @@
 //
 // A rank's replicas must send the same messages in the same order: the program must be
 // send-deterministic. Receiving from AnySource is fine as long as later messages don't depend on
-// which message came first. Clocks, random numbers without a fixed seed, map iteration and several
-// goroutines that send over one communicator are the usual traps. "banyan check" finds them.
-// Programs
-// that can't be so run with "--order leader": one replica of each rank decides what timing decides,
-// what Comm.Wtime says too, and the others follow.
+// which message came first. Clocks, the ends of contexts, random numbers without a fixed seed, map
+// iteration and several goroutines that send over one communicator are the usual traps. "banyan
+// check" finds them. Programs that can't be so run with "--order leader": one replica of each rank
+// decides what timing decides, what Comm.Wtime says too, and the others follow.
 //
 // With "--heal" a dead replica is replaced while the program runs, if the program has safe points:
 // see Register and docs/guide/replication.md.
@@ -53,8 +68,11 @@
 //
 //   - banyan run starts processes on one machine, other launchers on several
 //     (docs/guide/detector.md).
-//   - Elements are numbers and bool only.
-//   - There are no non-blocking collectives.
+//   - A send can't be given up: with a deadline, use Isend and Request.WaitContext.
+//   - With "--order leader" a receive that is cancelled ends the job if its message has come at
+//     another replica already. RecvContext has no such limit.
+//   - Two layouts of structs may have the same number in messages, by a chance of 1 in 16 million.
+//     Then a message of the one isn't noticed to be received as the other.
 //   - Messages that no receive has taken yet are kept without a bound.
 package mpi
 
@@ -86,7 +104,7 @@ type Process struct {
 
 // Init makes this process part of its job. Most programs use Main instead.
 func Init(options ...Option) (*Process, error) {
-	var o join.Options
+	o := join.Options{TypeName: names.nameOf}
 	for _, set := range options {
 		set(&o)
 	}
@@ -98,7 +116,7 @@ func Init(options ...Option) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mpi: Init: %w", err)
 	}
-	return &Process{j, &Comm{w, j.Abort}}, nil
+	return &Process{j, &Comm{c: w, own: &own{abort: j.Abort}}}, nil
 }
 
 // World is the communicator of all ranks.

@@ -60,7 +60,10 @@ func Register(world *Comm, name string, value any) error {
 // transferred as it is. The slice must keep its address and its length, and the length must be the
 // same at all replicas.
 func RegisterSlice[T Element](world *Comm, name string, slice []T) error {
-	err := world.c.Engine().Register(name, engine.Variable{Memory: bytesOf(slice)})
+	err := elementOf[T]().err
+	if err == nil {
+		err = world.c.Engine().Register(name, engine.Variable{Memory: bytesOf(slice)})
+	}
 	return world.stateError("RegisterSlice", err)
 }
 
@@ -116,7 +119,7 @@ func (c *Comm) stateError(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &Error{Op: op, Rank: c.Rank(), Peer: comm.NoPeer, Err: err}
+	return c.outcome(&Error{Op: op, Rank: c.Rank(), Peer: comm.NoPeer, Err: err})
 }
 
 // variable says how a value is saved and restored.

@@ -30,7 +30,9 @@ mv "$share/zsh/site-functions/_banyan" "$usr/share/zsh/vendor-completions/"
 mv "$share/modulefiles" "$usr/share/modules/"
 mv "$usr/share/doc/banyan/LICENSE" "$usr/share/doc/banyan/copyright"
 gzip -9n "$usr/share/doc/banyan/CHANGELOG.md"
-ln -s "../../banyan/lib/pkgconfig/banyan.pc" "$usr/lib/$TRIPLET/pkgconfig/banyan.pc"
+for name in banyan banyan-veloc banyan-fti; do
+	ln -s "../../banyan/lib/pkgconfig/$name.pc" "$usr/lib/$TRIPLET/pkgconfig/$name.pc"
+done
 ln -s "../../banyan/lib/cmake/Banyan" "$usr/lib/$TRIPLET/cmake/Banyan"
 rmdir "$share/zsh/site-functions" "$share/zsh" "$share/man"
 # There the file isn't below the prefix.

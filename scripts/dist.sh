@@ -76,7 +76,7 @@ for arch; do
 	tree=$build/$name
 	BUILT=$build/$arch DESTDIR=$tree scripts/install.sh install /
 	# It may be unpacked anywhere: pkg-config knows where it has found the file.
-	sed -i 's,^prefix=.*,prefix=${pcfiledir}/../..,' "$tree/lib/pkgconfig/banyan.pc"
+	sed -i 's,^prefix=.*,prefix=${pcfiledir}/../..,' "$tree"/lib/pkgconfig/banyan*.pc
 	pack "$build" "$name"
 	ARCH=$arch TRIPLET=$(triplet "$arch") BUILT=$build/$arch VERSION=$version scripts/deb.sh "$build/deb-$arch" "$out"
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Puts what make build has made into PREFIX (make install), or takes it away again (make uninstall).
 # Everything in PREFIX finds the rest by its own place, so PREFIX can be moved, but for
-# lib/pkgconfig/banyan.pc and the paths in programs that were built there. DESTDIR is put before
+# lib/pkgconfig/banyan*.pc and the paths in programs that were built there. DESTDIR is put before
 # PREFIX, for packagers.
 #
 #   scripts/install.sh install PREFIX
@@ -32,7 +32,8 @@ install)
 	sed "s/@VERSION@/${version%%+*}/" deploy/package/BanyanConfigVersion.cmake >"$cmake/BanyanConfigVersion.cmake"
 	{
 		(cd "$built/share" && find . -type f) | sed 's,^\.,share,'
-		(cd "$root" && find lib/cmake/Banyan libexec/banyan lib/pkgconfig/banyan.pc lib/libmpi_abi* lib/libmpifort_abi* \
+		(cd "$root" && find lib/cmake/Banyan libexec/banyan lib/pkgconfig/banyan*.pc lib/libmpi_abi* lib/libmpifort_abi* \
+			lib/libbanyan-{veloc,fti}.so* include/banyan/{veloc,fti}.h \
 			include/{mpi,mpi-ext,mpif,mpif-ext}.h include/mpi-ext.c include/{mpi,mpi_f08,mpi_ext}.mod \
 			bin/{banyan,mpiexec,mpirun,mpicc,mpicxx,mpic++,mpifort,mpif77,mpif90} ! -type d 2>/dev/null || true)
 	} | LC_ALL=C sort >"$list"
@@ -41,7 +42,7 @@ uninstall)
 	[ -f "$list" ] || { echo "there is no Banyan in $root: no file $list" >&2; exit 1; }
 	sed "s,^,$root/," "$list" | tr '\n' '\0' | xargs -0 rm -f
 	rm -f "$list"
-	for dir in share/banyan share/doc/banyan share/modulefiles/banyan libexec/banyan lib/cmake/Banyan; do
+	for dir in share/banyan share/doc/banyan share/modulefiles/banyan libexec/banyan lib/cmake/Banyan include/banyan; do
 		[ ! -d "$root/$dir" ] || find "$root/$dir" -depth -type d -empty -delete
 	done
 	;;

@@ -62,6 +62,10 @@ compile() { # into $build
 	ln -sf libmpi_abi.so.1 "$build/libmpi_abi.so"
 	"$cc" -std=gnu11 -O2 -fPIC -shared -Iabi -Wl,-soname,libmpifort_abi.so.1 -o "$build/libmpifort_abi.so.1" \
 		fortran/*.c -L"$build" -lmpi_abi -Wl,-rpath,'$ORIGIN'
+	for name in veloc fti; do
+		"$cc" -std=gnu11 -O2 -fPIC -shared -Iabi -Wl,-soname,libbanyan-$name.so.1 -o "$build/libbanyan-$name.so.1" \
+			checkpoint/kept.c checkpoint/$name.c -L"$build" -lmpi_abi -Wl,-rpath,'$ORIGIN'
+	done
 	if command -v gfortran >/dev/null; then
 		for module in mpi mpi_f08 mpi_ext; do
 			gfortran -fsyntax-only -Ifortran -J"$build" "fortran/$module.f90"
@@ -75,6 +79,11 @@ put "$build/mpiexec" "$bin"
 ln -sf mpiexec "$bin/mpirun"
 put "$build/libmpi_abi.so.1" "$lib"
 ln -sf libmpi_abi.so.1 "$lib/libmpi_abi.so"
+for name in veloc fti; do
+	put "$build/libbanyan-$name.so.1" "$lib"
+	ln -sf libbanyan-$name.so.1 "$lib/libbanyan-$name.so"
+	install -D -m 644 -t "$include/banyan" checkpoint/$name.h
+done
 put "$build/libmpifort_abi.so.1" "$lib"
 ln -sf libmpifort_abi.so.1 "$lib/libmpifort_abi.so"
 for name in libmpi_abi_fortran.so libmpi_abi_fortran.so.1; do # what it was called until November 2026
@@ -100,4 +109,15 @@ if [ -n "$prefix" ]; then
 		Cflags: -I\${prefix}/include
 		Libs: -L\${prefix}/lib -Wl,-rpath,\${prefix}/lib -lmpi_abi
 	END
+	for name in veloc fti; do
+		cat >"$lib/pkgconfig/banyan-$name.pc" <<-END
+			prefix=$prefix
+			Name: Banyan, ${name@U}'s interface
+			Description: programs that keep checkpoints by ${name@U}'s interface heal and roll back
+			Version: $version
+			Requires: banyan
+			Cflags: -I\${prefix}/include/banyan
+			Libs: -lbanyan-$name
+		END
+	done
 fi

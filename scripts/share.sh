@@ -27,24 +27,6 @@ install -m 644 -t "$doc/docs/guide" docs/guide/*.md
 install -m 644 -t "$doc/examples" examples/heat/heat.c deploy/package/sum.f90 deploy/package/sum.py
 install -m 644 -t "$doc/container" deploy/package/Containerfile
 
-# The packages that programs in Go need of this module, without tests, simulators and their
-# dependencies.
-go=$share/banyan/go
-module=$(go list -m)
-mkdir -p "$go"
-for package in $(go list -deps -f '{{with .Module}}{{if .Main}}{{$.ImportPath}}{{end}}{{end}}' ./mpi ./group); do
-	dir=${package#"$module"/}
-	mkdir -p "$go/$dir"
-	find "$dir" -maxdepth 1 -type f ! -name '*_test.go' -exec install -m 644 -t "$go/$dir" {} +
-done
-install -m 644 -t "$go" LICENSE
-install -m 644 -D examples/ring/main.go "$go/examples/ring/main.go"
-{
-	printf 'module %s\n\ngo %s\n\nrequire (\n' "$module" "$(go list -m -f '{{.GoVersion}}')"
-	go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}' ./mpi ./group | sort -u | sed 's/^/\t/'
-	echo ')'
-} >"$go/go.mod"
-go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}' ./mpi ./group | sort -u |
-	while read -r path of; do grep "^$path $of[ /]" go.sum; done >"$go/go.sum"
+scripts/gomodule.sh "$share/banyan/go"
 
 install -m 644 -D -t "$share/banyan" examples/cg/data/bcsstk16.mtx.gz

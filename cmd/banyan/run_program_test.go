@@ -57,11 +57,12 @@ func stuck() {
 }
 
 // healer is ring with safe points: "healer ROUNDS [PAUSE
-// [before|after|lines|wrong|stateless|fails]]". It doesn't show that it has been restored: its
-// output is that of ring. Rank 0 reads its input before or after its first safe point, or a line in
-// each round, which it prints. "wrong", it is wrong 20 rounds before the end, in rank 1's replica
-// 0. "stateless", it registers no state. "fails", rank 1 ends there each time. It waits for
-// replacements if a hold says so.
+// [before|after|lines|wrong|stateless|fails|large]]". It doesn't show that it has been restored:
+// its output is that of ring. Rank 0 reads its input before or after its first safe point, or a
+// line in each round, which it prints. "wrong", it is wrong 20 rounds before the end, in rank
+// 1's replica 0. "stateless", it registers no state. "fails", rank 1 ends there each time.
+// "large", it has 8 MiB more, which it doesn't change. It waits for replacements if a hold says
+// so.
 func healer() {
 	rounds, err := strconv.Atoi(os.Args[1])
 	if err != nil {
@@ -82,6 +83,15 @@ func healer() {
 		}
 		if len(os.Args) <= 3 || os.Args[3] != "stateless" {
 			if err := errors.Join(mpi.Register(world, "round", &round), mpi.RegisterSlice(world, "number", number)); err != nil {
+				return err
+			}
+		}
+		if len(os.Args) > 3 && os.Args[3] == "large" {
+			large := make([]int64, 1<<20)
+			for i := range large {
+				large[i] = int64(i * i)
+			}
+			if err := mpi.RegisterSlice(world, "large", large); err != nil {
 				return err
 			}
 		}

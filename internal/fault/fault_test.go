@@ -309,3 +309,31 @@ func (p Plan) String() string {
 	}
 	return strings.Join(s, "; ")
 }
+
+// A job that goes back may lose any rank, and the same one again.
+func TestReturning(t *testing.T) {
+	p, err := Parse("kill rank=1 at=1s; random count=50 within=10s seed=3 action=kill")
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := p.ResolveReturning(3)
+	if err != nil || len(events) != 51 {
+		t.Fatalf("%d events, %v", len(events), err)
+	}
+	var of [3]int
+	for _, e := range events {
+		of[e.Rank]++
+		if e.Action != Kill || e.Replica != 0 || e.At.N > 10e9 {
+			t.Errorf("%+v", e)
+		}
+	}
+	if slices.Min(of[:]) < 5 {
+		t.Errorf("by rank: %v", of)
+	}
+	if again, _ := p.ResolveReturning(3); !reflect.DeepEqual(again, events) {
+		t.Error("the same plan gives other events")
+	}
+	if _, err := p.ResolveReturning(1); err == nil {
+		t.Error("rank 1 of 1 can be killed")
+	}
+}

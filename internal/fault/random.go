@@ -67,7 +67,15 @@ func (p Plan) Resolve(ranks, replicas int) ([]Event, error) {
 }
 
 // ResolveDegrees is Resolve for a job in which each rank has its own number of replicas.
-func (p Plan) ResolveDegrees(degrees []int) ([]Event, error) {
+func (p Plan) ResolveDegrees(degrees []int) ([]Event, error) { return p.resolve(degrees, false) }
+
+// ResolveReturning is Resolve for a job of ranks without replicas, which goes back when one of them
+// dies: random entries draw any of them, and again and again.
+func (p Plan) ResolveReturning(ranks int) ([]Event, error) {
+	return p.resolve(slices.Repeat([]int{1}, ranks), true)
+}
+
+func (p Plan) resolve(degrees []int, returning bool) ([]Event, error) {
 	ranks := len(degrees)
 	victims := make([][]bool, ranks)
 	for rank, replicas := range degrees {
@@ -89,6 +97,10 @@ func (p Plan) ResolveDegrees(degrees []int) ([]Event, error) {
 	for i, e := range p.entries {
 		if e.draw == nil {
 			events = append(events, e.event)
+			continue
+		}
+		if returning {
+			events = append(events, e.draw.returning(ranks)...)
 			continue
 		}
 		drawn, err := e.draw.resolve(victims)
@@ -135,6 +147,15 @@ func (d *draw) resolve(victims [][]bool) ([]Event, error) {
 		events = append(events, Event{d.action(rng), rank, replica, d.moment(rng)})
 	}
 	return events, nil
+}
+
+// returning draws the events of a job whose ranks return.
+func (d *draw) returning(ranks int) (events []Event) {
+	rng := rand.New(rand.NewPCG(d.seed, uint64(ranks)))
+	for range d.count {
+		events = append(events, Event{d.action(rng), rng.IntN(ranks), 0, d.moment(rng)})
+	}
+	return events
 }
 
 func (d *draw) action(rng *rand.Rand) Action {

@@ -139,11 +139,13 @@ type Tracing interface {
 // SnapshotAgent is an agent that keeps the snapshots of processes.
 type SnapshotAgent interface {
 	Agent
-	// ReadPart gives what one of the two memories of a process has. The process mustn't write there
-	// meanwhile.
-	ReadPart(p proto.Proc, slot int) (io.ReadCloser, error)
-	// WritePart replaces what one of them has. Close says whether all is there.
-	WritePart(p proto.Proc, slot int) (io.WriteCloser, error)
+	// PartDigests says what one of the two memories of a process has. The process mustn't write
+	// there meanwhile.
+	PartDigests(p proto.Proc, slot int) (PartDigests, error)
+	// ReadPart gives some blocks of it, or all of it (nil).
+	ReadPart(p proto.Proc, slot int, some *PartBlocks) (io.ReadCloser, error)
+	// WritePart replaces these blocks, or all. Close says whether all is there.
+	WritePart(p proto.Proc, slot int, some *PartBlocks) (io.WriteCloser, error)
 }
 
 // InputKind says what a process gets as stdin.

@@ -69,7 +69,8 @@ const (
 
 // Snapshots of jobs without replicas (internal/proto/rollback).
 const (
-	// SnapshotReport, from a process: Report is for the coordinator.
+	// SnapshotReport, from a process: Report is for the coordinator, and Kept tells of a part that
+	// is Captured.
 	SnapshotReport Type = "snapshot report"
 	// SnapshotOrder, from the launcher: Order is for the participant. A flush says in which memory
 	// the process keeps its state, Code, and how much of the job's input it has read, Input.
@@ -174,6 +175,14 @@ type Message struct {
 
 	Order  *rollback.Order  `json:"order,omitempty"`
 	Report *rollback.Report `json:"report,omitempty"`
+	Kept   *Kept            `json:"kept,omitempty"`
+}
+
+// Kept is what keeping a rank's part of a snapshot took.
+type Kept struct {
+	Bytes   int64         `json:"bytes"`
+	Changed int64         `json:"changed"` // those that differ from what its memory had
+	Took    time.Duration `json:"took_ns"` // while the program stood
 }
 
 // Gone is a process that a view excludes, and why: "died", "silent" or "left".

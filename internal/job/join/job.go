@@ -75,6 +75,8 @@ type Options struct {
 	Where func() string
 	// Thread says which thread of such a program makes the present call; see engine.Config.Thread.
 	Thread func() (id process.ThreadID, known bool)
+	// TypeName names the types of data that the program sends; see process.Config.
+	TypeName func(t uint32) string
 }
 
 // Job is this process's part of a job.
@@ -213,7 +215,7 @@ func (j *Job) config() (engine.Config, error) {
 		Process: process.Config{
 			Self: j.self, Layout: j.layout, Mirror: j.mirror, Leader: j.order.Leader, Auto: j.order.Auto, AckEach: j.ackEach,
 			Period: proto.Time(j.period), Timeout: proto.Time(j.timeout), Witness: j.supervisor.reaps(), Leased: proto.Time(j.leased),
-			Memory: buffersMemory(), Scheme: j.scheme,
+			Memory: buffersMemory(), Scheme: j.scheme, TypeName: j.options.TypeName,
 		},
 		HealFailed: j.replacementFailed, Unfollowed: j.unfollowed, Where: check.Here,
 		FirstDecision: func(call, where string) { go j.supervisor.led(call, where) }, // the engine mustn't wait

@@ -23,10 +23,16 @@ const localTimeout = 100_000 * time.Hour
 // LocalConfig describes a job whose processes are goroutines of this one.
 type LocalConfig struct {
 	Ranks, Replicas int
+	// Leader says that one replica of each rank decides what timing decides (--order leader).
+	Leader bool
 	// SharedMemory lets the members choose algorithms as if they were processes of one host.
 	SharedMemory bool
 	// Scheme is what broadcasts run, if it is named, which env.Bcast may do under a launcher.
 	Scheme broadcast.Scheme
+	// Faults is a fault plan, carried out as far as goroutines allow; see localfault.go.
+	Faults string
+	// TypeName names the types of data that the program sends; see process.Config.
+	TypeName func(t uint32) string
 }
 
 // Member is one process of a local job.
@@ -34,6 +40,7 @@ type Member struct {
 	Engine *engine.Engine
 	self   proto.Proc
 	net    *inproc.Network
+	struck struck
 }
 
 // Local makes the processes of a local job. Under "banyan run --transport inproc" they write
@@ -51,12 +58,17 @@ func Local(cfg LocalConfig) ([]*Member, error) {
 		}
 	}
 	layout := layout.Uniform(cfg.Ranks, cfg.Replicas)
+	faults, timeout, err := cfg.resolve()
+	if err != nil {
+		return nil, err
+	}
 	configs := make([]process.Config, layout.Procs())
 	for i := range configs {
 		configs[i] = process.Config{
 			Self: proto.Proc(i), Layout: layout,
-			Period: proto.Time(env.DefaultHeartbeatPeriod), Timeout: proto.Time(localTimeout),
-			SharedMemory: cfg.SharedMemory, Scheme: scheme,
+			Period: proto.Time(env.DefaultHeartbeatPeriod), Timeout: proto.Time(timeout),
+			Leader:       cfg.Leader,
+			SharedMemory: cfg.SharedMemory, Scheme: scheme, TypeName: cfg.TypeName,
 		}
 		if cfg.SharedMemory {
 			configs[i].Hosts = make([]int32, layout.Procs())
@@ -71,20 +83,25 @@ func Local(cfg LocalConfig) ([]*Member, error) {
 	members := make([]*Member, layout.Procs())
 	for i := range members {
 		p := proto.Proc(i)
-		members[i] = &Member{
-			Engine: engine.New(engine.Config{
-				Process:        configs[i],
-				Oversubscribed: layout.Procs() > runtime.NumCPU(),
-			}, net.Endpoint(p)),
-			self: p,
-			net:  net,
-		}
+		m := &Member{self: p, net: net}
+		own := ofMember(faults, int(layout.Rank(p)), layout.Replica(p))
+		m.struck.begin(own)
+		m.Engine = engine.New(engine.Config{
+			Process:        configs[i],
+			Oversubscribed: layout.Procs() > runtime.NumCPU(),
+			BeforeSend:     striking(own, m.strike),
+		}, net.Endpoint(p))
+		members[i] = m
+	}
+	for _, m := range members {
+		m.struck.start(m)
 	}
 	return members, nil
 }
 
 // Leave waits until all members are ready to leave, and leaves.
 func (m *Member) Leave() error {
+	m.struck.stop()
 	err := m.Engine.Finish()
 	if diverged := (*process.DivergedError)(nil); errors.As(err, &diverged) {
 		m.Die() // the others would wait for it
@@ -94,6 +111,7 @@ func (m *Member) Leave() error {
 
 // Die ends the member as a crash would. The others notice.
 func (m *Member) Die() {
+	m.struck.stop()
 	m.net.Kill(m.self)
 	m.Engine.Close()
 }

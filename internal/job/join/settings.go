@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"banyan/internal/fault"
@@ -111,8 +112,14 @@ func strikes() (func(n uint64, data []byte) []byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", env.Fault, err)
 	}
-	if len(events) == 0 {
-		return nil, nil
+	return striking(events, func(a fault.Action) { a.Strike() }), nil
+}
+
+// striking carries out the events that count sends, or is nil if there are none. strike is for
+// those that don't change the data.
+func striking(events []fault.Event, strike func(fault.Action)) func(n uint64, data []byte) []byte {
+	if !slices.ContainsFunc(events, func(e fault.Event) bool { return e.At.Kind == fault.AtSend }) {
+		return nil
 	}
 	flips := 0 // that wait for a message with data
 	return func(n uint64, data []byte) []byte {
@@ -122,7 +129,7 @@ func strikes() (func(n uint64, data []byte) []byte, error) {
 			case e.Action == fault.Flip:
 				flips++
 			default:
-				e.Action.Strike()
+				strike(e.Action)
 			}
 		}
 		if flips > 0 && len(data) > 0 {
@@ -130,7 +137,7 @@ func strikes() (func(n uint64, data []byte) []byte, error) {
 			return fault.Flipped(data)
 		}
 		return data
-	}, nil
+	}
 }
 
 // logger is where this process tells what concerns its user: the program's own log or, if

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -19,9 +20,11 @@ import (
 // snapshots are where this process keeps its part of a snapshot: memory of its agent, which
 // outlives the process. The launcher says which of the two versions is to be written.
 type snapshots struct {
-	memory [2]*os.File
+	memory [2]*partMemory
 	begin  env.RollbackStart
 	slot   atomic.Int32 // to be written next
+	begun  *partMemory  // that of the snapshot with which the process began, until it has taken another
+	kept   control.Kept // what was kept last; the thread at the safe point has it
 }
 
 // readRollback reads how this process takes part in snapshots, nil if none are taken.
@@ -43,36 +46,51 @@ func (j *Job) readRollback() (*engine.Rollback, error) {
 	s := &snapshots{begin: begin}
 	for i, fd := range fds {
 		unix.CloseOnExec(fd)
-		s.memory[i] = os.NewFile(uintptr(fd), "snapshot")
+		s.memory[i] = &partMemory{file: os.NewFile(uintptr(fd), "snapshot")}
 	}
 	j.snapshots = s
 	said := mailbox.New(func(m control.Message) { l.lifeline.Send(m) })
 	return &engine.Rollback{
 		Epoch: rollback.Epoch(begin.Epoch), From: rollback.Snapshot(begin.Snapshot),
-		Report: func(r rollback.Report) { said.Put(control.Message{Type: control.SnapshotReport, Report: &r}) },
-		Noted:  func(opaque bool) { said.Put(control.Message{Type: control.AtSafepoint, Opaque: opaque}) },
-		Save:   s.save, Load: s.load, Grace: 2 * j.lossGrace(),
+		Report: func(r rollback.Report) {
+			m := control.Message{Type: control.SnapshotReport, Report: &r}
+			if r.Kind == rollback.Captured {
+				m.Kept = new(s.kept)
+			}
+			said.Put(m)
+		},
+		Noted: func(opaque bool) { said.Put(control.Message{Type: control.AtSafepoint, Opaque: opaque}) },
+		Save:  s.save, Load: s.load, Prepare: s.prepare, Grace: 2 * j.lossGrace(),
 	}, nil
 }
 
 // save keeps this process's part of a snapshot.
 func (s *snapshots) save(_ rollback.Snapshot, stream *state.Encoder) error {
-	const piece = 4 << 20
-	to := s.memory[s.slot.Load()]
-	at := int64(0)
-	for b := stream.Next(piece); b != nil; b = stream.Next(piece) {
-		n, err := to.WriteAt(b, at)
-		if err != nil {
-			return err
-		}
-		at += int64(n)
+	begun := time.Now()
+	changed, err := s.memory[s.slot.Load()].keep(stream)
+	s.kept = control.Kept{Bytes: int64(stream.Len()), Changed: changed, Took: time.Since(begun)}
+	if s.begun != nil {
+		go s.begun.prepare(0)
+		s.begun = nil
 	}
-	return to.Truncate(at)
+	return err
+}
+
+// prepare makes room for parts of about this length, beside the program.
+func (s *snapshots) prepare(length int64) {
+	const library = 1 << 20 // at most, for most programs
+	for i, m := range s.memory {
+		if s.begin.Snapshot > 0 && i == s.begin.Slot {
+			s.begun = m // its part may still be on its way here
+		} else {
+			go m.prepare(length + library)
+		}
+	}
 }
 
 // load gives the part with which this process begins.
 func (s *snapshots) load(rollback.Snapshot) (io.Reader, error) {
-	from := s.memory[s.begin.Slot]
+	from := s.memory[s.begin.Slot].file
 	info, err := from.Stat()
 	if err != nil {
 		return nil, err

@@ -105,10 +105,14 @@ type Config struct {
 	// when a process dies. SnapshotEvery is how often; 0: DefaultSnapshotEvery.
 	Rollback      bool
 	SnapshotEvery time.Duration
-	// SnapshotDir, if it isn't empty, is where the snapshots are kept on disk, too. ResumeSnapshot
-	// has the job go on from the last one that is there.
-	SnapshotDir    string
-	ResumeSnapshot bool
+	// SnapshotDir, if it isn't empty, is where snapshots are kept on disk, too: one of so many
+	// as SnapshotDirEvery says; 0: all. ResumeSnapshot has the job go on from the last one that
+	// is there.
+	SnapshotDir      string
+	SnapshotDirEvery int
+	ResumeSnapshot   bool
+	// MeasureCosts has the launcher say at the end what snapshots and rollbacks cost.
+	MeasureCosts bool
 
 	// verdict is within which time a lost host is known as such, for tests; 0: verdictLimit.
 	verdict time.Duration
@@ -301,7 +305,11 @@ func (p *plan) checkNumbers() (err error) {
 	if err := p.checkHeartbeats(); err != nil {
 		return err
 	}
-	if p.planned, err = p.Faults.ResolveDegrees(p.Degrees); err != nil {
+	resolve := func() ([]fault.Event, error) { return p.Faults.ResolveDegrees(p.Degrees) }
+	if p.Rollback && !p.layout.Replicated() {
+		resolve = func() ([]fault.Event, error) { return p.Faults.ResolveReturning(p.ranks) }
+	}
+	if p.planned, err = resolve(); err != nil {
 		return err
 	}
 	for _, e := range p.planned {

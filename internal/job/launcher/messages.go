@@ -57,7 +57,7 @@ func (j *job) said(p *process, m control.Message) {
 			j.beginAttempts()
 		}
 	case control.SnapshotReport:
-		j.reported(p, m.Report)
+		j.reported(p, m.Report, m.Kept)
 	case control.AtSafepoint:
 		j.atSafepoint(p, m.Opaque)
 	case control.Through:

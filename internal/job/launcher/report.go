@@ -122,6 +122,13 @@ type SnapshotReport struct {
 	At     Seconds `json:"at_s"`     // when it was begun
 	Paused Seconds `json:"paused_s"` // until all ranks went on; most of them stood still for less
 	Took   Seconds `json:"took_s"`   // until it was committed
+	Held   Seconds `json:"held_s"`   // from when the first rank stood still until all went on
+	Stood  Seconds `json:"stood_s"`  // how long the slowest rank took to keep its part
+	Bytes  int64   `json:"bytes"`    // of the parts of all ranks
+	// Changed is how much of that the ranks had to write, since their memory had the rest from
+	// the last snapshot but one; Copied is how much went to other hosts, for the same reason.
+	Changed int64 `json:"changed_bytes"`
+	Copied  int64 `json:"copied_bytes"`
 }
 
 // RollbackReport is a rollback.
@@ -129,6 +136,8 @@ type RollbackReport struct {
 	Snapshot uint64  `json:"snapshot"` // 0: the beginning
 	At       Seconds `json:"at_s"`     // when the death was known
 	Took     Seconds `json:"took_s"`   // until all processes had been started again
+	// Restored is how long it took until the ranks went on from the snapshot; nil: they haven't.
+	Restored *Seconds `json:"restored_s,omitempty"`
 }
 
 // Causes of death.

@@ -38,7 +38,9 @@ type rollbackLead struct {
 	dir    *snapshotDir // nil: no snapshot is kept on disk
 
 	begun     time.Time     // when the snapshot that is being taken was begun
-	paused    time.Duration // how long its ranks stood still
+	stands    time.Time     // when the first of its ranks stood still
+	held      time.Duration // how long ranks stood still, at most
+	paused    time.Duration // how long until they went on
 	taking    cut
 	committed cut
 	took      time.Time // when that was begun
@@ -46,6 +48,7 @@ type rollbackLead struct {
 	opaque    []int64   // by rank: how much it had read at its first safe point, if it can't tell more; -1: it can
 	late      int       // snapshots that were abandoned since the last one
 	onDisk    int       // parts of the present snapshot that are on disk
+	costs     costs     // of the present snapshot
 	due       *time.Timer
 	deadline  proto.Time // for which a timer is set
 	epoch
@@ -58,12 +61,32 @@ type cut struct {
 	output [][2]int64 // by rank
 }
 
+// toDisk is every how many snapshots one goes to disk; 0: none does.
+func (p *plan) toDisk() uint64 {
+	if p.SnapshotDir == "" {
+		return 0
+	}
+	return uint64(max(1, p.SnapshotDirEvery))
+}
+
+// costs are what a snapshot took, of all ranks.
+type costs struct {
+	bytes, changed, copied int64         // of the parts; that ranks wrote; that went to buddies
+	stood                  time.Duration // the longest that a rank took to keep its part
+}
+
+func (c *costs) add(k *control.Kept) {
+	if k != nil {
+		c.bytes, c.changed, c.stood = c.bytes+k.Bytes, c.changed+k.Changed, max(c.stood, k.Took)
+	}
+}
+
 func newRollbackLead(p *plan) *rollbackLead {
 	if !p.Rollback {
 		return nil
 	}
 	r := &rollbackLead{
-		Coordinator: rollback.New(p.size, p.SnapshotDir != "", proto.Time(snapshotLimit)), deadline: proto.Never,
+		Coordinator: rollback.New(p.size, p.toDisk(), proto.Time(snapshotLimit)), deadline: proto.Never,
 		committed: cut{output: make([][2]int64, p.size)}, taking: cut{slot: 1, output: make([][2]int64, p.size)},
 		inputs: make([]int64, p.size), opaque: slices.Repeat([]int64{-1}, p.size),
 	}
@@ -116,7 +139,7 @@ func (j *job) takeSnapshot() {
 	}
 	j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) {
 		if n := c.Take(j.clock(), out); n != rollback.Beginning {
-			r.begun, r.onDisk = time.Now(), 0
+			r.begun, r.onDisk, r.costs, r.stands, r.held = time.Now(), 0, costs{}, time.Time{}, 0
 			r.taking = cut{number: n, slot: 1 - r.committed.slot, output: make([][2]int64, j.size)}
 			slog.Debug("snapshot", "number", n)
 		} else {
@@ -131,9 +154,15 @@ func (j *job) carryOutRollback(a rollback.Action) {
 	switch a.Kind {
 	case rollback.Tell:
 		if a.Order.Kind == rollback.Resume && a.Rank == 0 {
-			if a.Order.Snapshot == r.taking.number {
+			if a.Order.Snapshot != r.committed.number {
 				r.paused = time.Since(r.begun)
+				if !r.stands.IsZero() {
+					r.held = time.Since(r.stands)
+				}
 			} else { // it was loaded
+				if n := len(j.report.Rollbacks); n > 0 {
+					j.report.Rollbacks[n-1].Restored = new(Seconds(time.Since(r.fell)))
+				}
 				j.planSnapshot(j.SnapshotEvery)
 			}
 		}
@@ -170,16 +199,20 @@ func (j *job) committedSnapshot() {
 	r.screen.keepFrom(r.committed.output)
 	r.dir.commit(r.committed.number)
 	j.report.Snapshots = append(j.report.Snapshots, SnapshotReport{
-		Number: uint64(r.committed.number), At: Seconds(r.begun.Sub(j.started)), Paused: Seconds(r.paused), Took: Seconds(time.Since(r.begun)),
+		Number: uint64(r.committed.number), At: Seconds(r.begun.Sub(j.started)), Paused: Seconds(r.paused), Held: Seconds(r.held), Took: Seconds(time.Since(r.begun)),
+		Stood: Seconds(r.costs.stood), Bytes: r.costs.bytes, Changed: r.costs.changed, Copied: r.costs.copied,
 	})
 	slog.Debug("committed", "snapshot", r.committed.number, "paused", r.paused)
 	j.planSnapshot(j.SnapshotEvery - time.Since(r.begun))
 }
 
 // reported takes a report of a process for the coordinator.
-func (j *job) reported(p *process, x *rollback.Report) {
+func (j *job) reported(p *process, x *rollback.Report, kept *control.Kept) {
 	if j.back == nil || x == nil || p != j.procs[p.id] || j.back.falling {
 		return
+	}
+	if x.Kind == rollback.Paused && x.Snapshot == j.back.taking.number && j.back.stands.IsZero() {
+		j.back.stands = time.Now()
 	}
 	heard := func() {
 		j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.Heard(j.clock(), proto.Rank(p.id), *x, out) })
@@ -198,6 +231,7 @@ func (j *job) reported(p *process, x *rollback.Report) {
 			heard()
 		})
 	case x.Kind == rollback.Captured && x.Snapshot == j.back.taking.number:
+		j.back.costs.add(kept)
 		j.drainForSnapshot(p, heard)
 	default:
 		heard()
@@ -261,15 +295,19 @@ func (j *job) copyPart(a rollback.Action) {
 	}
 	go func() {
 		var err error
+		travelled := int64(0)
 		switch {
 		case a.From == rollback.Disk:
 			err = dir.restore(a.Snapshot, id, slot, of(a.To))
 		case a.To == rollback.Disk:
 			err = dir.keep(a.Snapshot, id, slot, of(a.From))
 		default:
-			err = transfer(id, slot, of(a.From), of(a.To))
+			travelled, err = transfer(id, slot, of(a.From), of(a.To))
 		}
 		j.post(func() {
+			if a.Snapshot == j.back.taking.number {
+				j.back.costs.copied += travelled
+			}
 			switch {
 			case err != nil:
 				copied(err.Error())
@@ -309,25 +347,46 @@ func (j *job) keptOnDisk(a rollback.Action, copied func(problem string)) {
 	}()
 }
 
-// transfer copies a rank's part of a snapshot from one host to another.
-func transfer(id proto.Proc, slot int, from, to agent.SnapshotAgent) error {
-	in, err := from.ReadPart(id, slot)
+// transfer copies what has changed in a rank's part of a snapshot from one host to another, and
+// says how many bytes that was.
+func transfer(id proto.Proc, slot int, from, to agent.SnapshotAgent) (copied int64, err error) {
+	has, err := from.PartDigests(id, slot)
 	if err != nil {
-		return err
+		return 0, err
+	}
+	had, err := to.PartDigests(id, slot)
+	if err != nil {
+		return 0, err
+	}
+	changed := has.Changes(had)
+	in, err := from.ReadPart(id, slot, changed)
+	if err != nil {
+		return 0, err
 	}
 	defer in.Close()
-	out, err := to.WritePart(id, slot)
+	out, err := to.WritePart(id, slot, changed)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return copyAll(out, in)
+	if err := copyAll(out, in); err != nil {
+		return 0, err
+	}
+	switch now, err := to.PartDigests(id, slot); {
+	case err != nil:
+		return 0, err
+	case !now.Equal(has):
+		return 0, errors.New("the copy differs from what was copied")
+	}
+	return changed.Bytes(), nil
 }
 
 // checkRollback refuses what can't work, and finds the snapshot to go on from.
 func (p *plan) checkRollback() error {
 	switch {
-	case !p.Rollback && (p.SnapshotDir != "" || p.SnapshotEvery != 0 || p.ResumeSnapshot):
+	case !p.Rollback && (p.SnapshotDir != "" || p.SnapshotDirEvery != 0 || p.SnapshotEvery != 0 || p.ResumeSnapshot):
 		return errors.New("snapshots are taken of jobs that go back to them: add --rollback")
+	case !p.Rollback && p.MeasureCosts:
+		return errors.New("--measure-costs measures snapshots and the way back to them: add --rollback")
 	case !p.Rollback:
 		return nil
 	case p.layout.Replicated():
@@ -340,6 +399,10 @@ func (p *plan) checkRollback() error {
 		return errors.New("a job with --rollback ends with its launcher, and can't outlive it yet: leave --detach and --on-console-loss out")
 	case p.SnapshotEvery < 0:
 		return fmt.Errorf("snapshots every %v make no sense", p.SnapshotEvery)
+	case p.SnapshotDirEvery < 0:
+		return fmt.Errorf("every %d snapshots make no sense", p.SnapshotDirEvery)
+	case p.SnapshotDirEvery > 0 && p.SnapshotDir == "":
+		return errors.New("--snapshot-dir-every needs the directory of the snapshots: --snapshot-dir")
 	case p.ResumeSnapshot && p.SnapshotDir == "":
 		return errors.New("--resume needs the directory of the snapshots: --snapshot-dir")
 	}
@@ -412,6 +475,9 @@ func (j *job) endRollback() {
 		r.due.Stop()
 	}
 	r.screen.end()
+	if j.MeasureCosts {
+		j.note(j.report.Costs())
+	}
 	if !j.ending && j.ledger.exitCode() == 0 {
 		r.dir.clear() // nobody goes on from there
 	}

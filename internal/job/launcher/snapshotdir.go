@@ -106,7 +106,7 @@ func rankFile(id proto.Proc) string { return fmt.Sprintf("rank-%d", id) }
 
 // keep writes a part that an agent has.
 func (d *snapshotDir) keep(n rollback.Snapshot, id proto.Proc, slot int, from agent.SnapshotAgent) error {
-	in, err := from.ReadPart(id, slot)
+	in, err := from.ReadPart(id, slot, nil)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (d *snapshotDir) restore(n rollback.Snapshot, id proto.Proc, slot int, to a
 		return err
 	}
 	defer in.Close()
-	out, err := to.WritePart(id, slot)
+	out, err := to.WritePart(id, slot, nil)
 	if err != nil {
 		return err
 	}

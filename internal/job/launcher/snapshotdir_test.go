@@ -19,12 +19,16 @@ type partAgent struct {
 	parts map[proto.Proc][]byte
 }
 
-func (k *partAgent) ReadPart(p proto.Proc, _ int) (io.ReadCloser, error) {
+func (k *partAgent) ReadPart(p proto.Proc, _ int, _ *agent.PartBlocks) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(k.parts[p])), nil
 }
 
-func (k *partAgent) WritePart(p proto.Proc, _ int) (io.WriteCloser, error) {
+func (k *partAgent) WritePart(p proto.Proc, _ int, _ *agent.PartBlocks) (io.WriteCloser, error) {
 	return &keptPart{partAgent: k, p: p}, nil
+}
+
+func (k *partAgent) PartDigests(proto.Proc, int) (agent.PartDigests, error) {
+	return agent.PartDigests{}, nil
 }
 
 type keptPart struct {

@@ -180,6 +180,16 @@ func (m *Member) leaveWord(due bool) {
 	}
 }
 
+// Ending implements remote.Peers. The launcher may be lost before the voters have granted the first
+// lease: then nobody else says why the processes have ended.
+func (m *Member) Ending(due bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.begun {
+		m.leaveWord(due)
+	}
+}
+
 // Extend implements driver.Party.
 func (m *Member) Extend(until proto.Time) {
 	m.mu.Lock()

@@ -95,3 +95,24 @@ func TestPartingInTime(t *testing.T) {
 		t.Errorf("after it was drained it has said %+v", said)
 	}
 }
+
+// The launcher is lost before the voters have granted an agent's first lease. Its own lease ends
+// then, and the agent leaves word; it takes that back if the voters' lease begins after all.
+func TestPartingBeforeTheFirstLease(t *testing.T) {
+	var said []Parting
+	word := Parting{Job: "heat-4f2a1c", Text: "x"}
+	m := NewMember(secure.NewKey(), func(proto.Time) {}, func(f Parting) { said = append(said, f) }, 0, nil)
+	m.Ending(true) // it has no charter, and knows nothing of a job
+	m.parting, m.joined = word, func(remote.Lease) {}
+	for _, due := range []bool{false, true, true} {
+		m.Ending(due)
+	}
+	if !slices.Equal(said, []Parting{word}) {
+		t.Fatalf("it has said %+v", said)
+	}
+	m.Extend(deadline.Now() + 5*forewarning)
+	m.Ending(true) // the launcher's lease doesn't count any more
+	if !m.Held() || !slices.Equal(said, []Parting{word, {}}) {
+		t.Errorf("with a lease from the voters it has said %+v", said)
+	}
+}

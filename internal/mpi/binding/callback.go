@@ -23,4 +23,7 @@ type Callbacks interface {
 	ConvertData(fn uintptr, wide bool, user unsafe.Pointer, datatype Datatype, count int64, file unsafe.Pointer, position int64, extra uintptr) Code
 	// FileExtent calls an MPI_Datarep_extent_function.
 	FileExtent(fn uintptr, datatype Datatype, extra uintptr) (extent int64, code Code)
+	// SaveState and LoadState call the functions of MPIX_State_register_function.
+	SaveState(fn, extra uintptr) (pieces [][]byte, code Code)
+	LoadState(fn, extra uintptr, data []byte) Code
 }

@@ -140,6 +140,8 @@ type (
 	cancelFunction  func(extra uintptr, complete bool) Code
 	convertFunction func(user unsafe.Pointer, datatype Datatype, count int64, file unsafe.Pointer, position int64, extra uintptr) Code
 	extentFunction  func(datatype Datatype, extra uintptr) (int64, Code)
+	saveFunction    func(extra uintptr) ([][]byte, Code)
+	loadFunction    func(extra uintptr, data []byte) Code
 )
 
 func (testCallbacks) Reduce(fn uintptr, wide bool, in, inout unsafe.Pointer, count int64, datatype Datatype) {
@@ -170,6 +172,14 @@ func (testCallbacks) ConvertData(fn uintptr, wide bool, user unsafe.Pointer, dat
 
 func (testCallbacks) FileExtent(fn uintptr, datatype Datatype, extra uintptr) (int64, Code) {
 	return functionAt(fn).(extentFunction)(datatype, extra)
+}
+
+func (testCallbacks) SaveState(fn, extra uintptr) ([][]byte, Code) {
+	return functionAt(fn).(saveFunction)(extra)
+}
+
+func (testCallbacks) LoadState(fn, extra uintptr, data []byte) Code {
+	return functionAt(fn).(loadFunction)(extra, data)
 }
 
 // ok fails the test at once if a function didn't succeed.

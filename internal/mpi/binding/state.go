@@ -43,6 +43,37 @@ func (p *Process) StateRegister(name *byte, address unsafe.Pointer, count int64,
 	return Success
 }
 
+// StateRegisterFunction is MPIX_State_register_function: functions of the program give and take a
+// part of its state.
+func (p *Process) StateRegisterFunction(name *byte, save, load, extra uintptr) Code {
+	const function = "MPIX_State_register_function"
+	if !p.live() {
+		return p.outOfTime(function)
+	}
+	if save == 0 || load == 0 {
+		return p.fail(nil, function, ErrArg, "a function is NULL")
+	}
+	v := engine.Variable{
+		Pieces: func() ([][]byte, error) {
+			pieces, code := p.host.SaveState(save, extra)
+			if code != Success {
+				return nil, fmt.Errorf("the function returned %d", code)
+			}
+			return pieces, nil
+		},
+		Load: func(data []byte) error {
+			if code := p.host.LoadState(load, extra, data); code != Success {
+				return fmt.Errorf("the function returned %d", code)
+			}
+			return nil
+		},
+	}
+	if err := p.job.Engine().Register(goString(name), v); err != nil {
+		return p.fail(nil, function, ErrArg, "%v", err)
+	}
+	return Success
+}
+
 // StateUnregister is MPIX_State_unregister.
 func (p *Process) StateUnregister(name *byte) Code {
 	const function = "MPIX_State_unregister"

@@ -15,20 +15,7 @@ type cartesian struct {
 
 // neighbours are, for each dimension, the rank before this one and the rank after it.
 func (t *cartesian) neighbours() comm.Neighbours {
-	var n comm.Neighbours
-	for i := range t.Dims {
-		for _, steps := range [2]int{-1, 1} {
-			there, ok := t.Shift(t.rank, i, steps)
-			if !ok {
-				there = ProcNull
-			}
-			n.Sources = append(n.Sources, there)
-		}
-		// What goes forward comes from the rear.
-		n.Order = append(n.Order, 2*i+1, 2*i)
-	}
-	n.Destinations = n.Sources
-	return n
+	return comm.GridNeighbours(t.Grid, t.rank, ProcNull)
 }
 
 // cart is the topology of a communicator that must be Cartesian. If there is none, the call

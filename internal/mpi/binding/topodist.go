@@ -1,10 +1,6 @@
 package binding
 
-import (
-	"encoding/binary"
-
-	"banyan/internal/mpi/comm"
-)
+import "banyan/internal/mpi/comm"
 
 // distGraph is a graph of which each rank knows its own edges.
 type distGraph struct {
@@ -115,68 +111,32 @@ func (p *Process) DistGraphCreate(commOld Comm, n int32, sources, degrees, desti
 	return p.arrange(function, c, c.comm.Size(), func(int) topology { return t }, commDistGraph)
 }
 
-// gather fills the topology from the edges that all ranks name. A rank sends an edge to both
-// its ends as three numbers: which end it is, the other end, and the weight. Both ends take the
-// edges in the order of the ranks that named them, so that both have the edges between them in
-// the same order.
+// gather fills the topology from the edges that all ranks name.
 func (t *distGraph) gather(c *comm.Comm, from, degrees, to, weights []int32) error {
-	const edge = 12
-	out := make([][]byte, c.Size())
-	tell := func(rank, end, other, weight int32) {
-		b := out[rank]
-		for _, x := range [3]int32{end, other, weight} {
-			b = binary.NativeEndian.AppendUint32(b, uint32(x))
-		}
-		out[rank] = b
-	}
-	at := 0
+	var edges []comm.Edge
 	for i, source := range from {
 		for range degrees[i] {
-			weight := int32(0)
+			e := comm.Edge{From: source, To: to[len(edges)]}
 			if weights != nil {
-				weight = weights[at]
+				e.Weight = weights[len(edges)]
 			}
-			tell(source, 0, to[at], weight)
-			tell(to[at], 1, source, weight)
-			at++
+			edges = append(edges, e)
 		}
 	}
-	in, err := distribute(c, out)
+	in, out, err := c.GatherEdges(edges)
 	if err != nil {
 		return err
 	}
-	for _, b := range in {
-		for ; len(b) >= edge; b = b[edge:] {
-			end, other, weight := binary.NativeEndian.Uint32(b), binary.NativeEndian.Uint32(b[4:]), binary.NativeEndian.Uint32(b[8:])
-			if end == 0 {
-				t.destinations, t.destWeights = append(t.destinations, int32(other)), append(t.destWeights, int32(weight))
-			} else {
-				t.sources, t.sourceWeights = append(t.sources, int32(other)), append(t.sourceWeights, int32(weight))
-			}
-		}
+	for _, e := range out {
+		t.destinations, t.destWeights = append(t.destinations, e.To), append(t.destWeights, e.Weight)
+	}
+	for _, e := range in {
+		t.sources, t.sourceWeights = append(t.sources, e.From), append(t.sourceWeights, e.Weight)
 	}
 	if !t.weighted {
 		t.destWeights, t.sourceWeights = nil, nil
 	}
 	return nil
-}
-
-// distribute sends out[r] to each rank r, of any length, and returns the bytes that each rank
-// has sent.
-func distribute(c *comm.Comm, out [][]byte) ([][]byte, error) {
-	const word = 8
-	mine, theirs := make([]byte, word*len(out)), make([]byte, word*len(out))
-	for r, b := range out {
-		binary.NativeEndian.PutUint64(mine[word*r:], uint64(len(b)))
-	}
-	if err := c.Alltoall(mine, theirs, word).Run(); err != nil {
-		return nil, err
-	}
-	in := make([][]byte, len(out))
-	for r := range in {
-		in[r] = make([]byte, binary.NativeEndian.Uint64(theirs[word*r:]))
-	}
-	return in, c.Alltoallv(comm.Blocks{Parts: out}, comm.Blocks{Parts: in}).Run()
 }
 
 // DistGraphNeighborsCount is MPI_Dist_graph_neighbors_count.

@@ -59,7 +59,7 @@ func medley(w *comm.Comm, seed uint64, rounds int, at func(i int) error) error {
 			under = append(under, running{p, o, i})
 		}
 		in := make([]byte, 4)
-		if _, err := w.Sendrecv(data(i, w.Rank(), 4), right, i, in, left, i); err != nil {
+		if _, err := sendrecv(w, data(i, w.Rank(), 4), right, in, left, i); err != nil {
 			return err
 		}
 		if err := equal(in, data(i, left, 4))(); err != nil {

@@ -40,7 +40,7 @@ func say(t *testing.T, c *comm.Comm, number byte) {
 	t.Helper()
 	next, last := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size()
 	in := make([]byte, 1)
-	if _, err := c.Sendrecv([]byte{number}, next, 7, in, last, 7); err != nil || in[0] != number {
+	if _, err := sendrecv(c, []byte{number}, next, in, last, 7); err != nil || in[0] != number {
 		t.Errorf("heard %d in place of %d: %v", in[0], number, err)
 	}
 }

@@ -15,6 +15,7 @@ var (
 	ErrTag      = errors.New("a tag must not be negative")
 	ErrSize     = errors.New("buffer sizes don't fit together")
 	ErrMismatch = errors.New("the ranks disagree about the size of the data")
+	ErrTopology = errors.New("the communicator has no such topology")
 	ErrPending  = process.ErrPending // a receive that goes on: see process.PendingError
 	ErrWorld    = errors.New("the world communicator can't be freed")
 )

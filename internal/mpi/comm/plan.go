@@ -61,6 +61,9 @@ type Operation struct {
 // for several together.
 func (o Operation) Handle() engine.Handle { return o.handle }
 
+// Pending is the operation as one that may be waited for with others.
+func (o Operation) Pending() Pending { return Pending{comm: o.comm, handle: o.handle, op: o.op} }
+
 // Wait waits for the end of the operation.
 func (o Operation) Wait() error {
 	if o.comm == nil {
@@ -347,6 +350,9 @@ func (p *Plan) numbers(i, n int) []int {
 	}
 	return p.slots[i][:n]
 }
+
+// Refused is a plan that can't be carried out: its first call returns the error.
+func (c *Comm) Refused(op string, err error) *Plan { return c.plan(op).fail(err) }
 
 // fail notes what is wrong with the arguments and returns the plan.
 func (p *Plan) fail(err error) *Plan {

@@ -1,6 +1,8 @@
 package comm
 
 import (
+	"context"
+
 	"banyan/internal/proto"
 	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
@@ -12,16 +14,19 @@ const (
 	AnyTag    = -1
 )
 
-// Status is what a completed receive or a probe says of a message. Source is a rank of the
-// communicator.
+// Status is what a completed receive or a probe says of a message.
 type Status struct {
-	Source, Tag, Bytes int
+	Source int // its sender, a rank of the communicator
+	Tag    int
+	Bytes  int    // its length, which may exceed the buffer's
+	Type   uint32 // the number of its elements' type; 0: unknown, as from C
 }
 
 // Pending is an operation that was started.
 type Pending struct {
 	comm      *Comm
 	handle    engine.Handle
+	op        string // of a collective
 	peer, tag int32
 	receive   bool
 }
@@ -83,6 +88,51 @@ func (c *Comm) RecvGradually(buffer []byte, g process.Gradual, source, tag int) 
 	return c.status(s), err
 }
 
+// SendTyped is Send for data of a type, given by its number.
+func (c *Comm) SendTyped(data []byte, typ uint32, dest, tag int) error {
+	if err := c.checkSend("Send", dest, tag); err != nil {
+		return err
+	}
+	c.sends("Send", data, dest, tag)
+	if err := c.eng.SendTypedWait(c.context, c.group[dest], int32(tag), data, typ); err != nil {
+		return &Error{"Send", c.rank, dest, tag, err}
+	}
+	return nil
+}
+
+// IsendTyped is Isend for data of a type, given by its number.
+func (c *Comm) IsendTyped(data []byte, typ uint32, dest, tag int) (Pending, error) {
+	if err := c.checkSend("Isend", dest, tag); err != nil {
+		return Pending{}, err
+	}
+	c.sends("Isend", data, dest, tag)
+	h := c.eng.SendTyped(c.context, c.group[dest], int32(tag), data, typ)
+	return Pending{comm: c, handle: h, peer: int32(dest), tag: int32(tag)}, nil
+}
+
+// RecvContext is Recv for a wait that ends with a context, too: see engine.ReceiveContext.
+func (c *Comm) RecvContext(ctx context.Context, buffer []byte, source, tag int) (Status, error) {
+	if err := c.checkReceive("Recv", source, tag); err != nil {
+		return Status{}, err
+	}
+	s, err := c.eng.ReceiveContext(ctx, c.context, c.world(source), int32(tag), buffer)
+	if err != nil {
+		err = &Error{"Recv", c.rank, source, tag, c.eng.Located(c.sized(err))}
+	}
+	if c.calls != nil && err == nil {
+		c.receives(c.status(s), source, tag)
+	}
+	return c.status(s), err
+}
+
+// TypeName asks a rank what it calls the type of a message that it has sent; "" if it doesn't say.
+func (c *Comm) TypeName(rank int, typ uint32) string {
+	if rank < 0 || rank >= len(c.group) {
+		return ""
+	}
+	return c.eng.TypeName(c.group[rank], typ)
+}
+
 // Isend starts a Send. The data must not change until the operation has ended.
 func (c *Comm) Isend(data []byte, dest, tag int) (Pending, error) {
 	if err := c.checkSend("Isend", dest, tag); err != nil {
@@ -90,7 +140,7 @@ func (c *Comm) Isend(data []byte, dest, tag int) (Pending, error) {
 	}
 	c.sends("Isend", data, dest, tag)
 	h := c.eng.Send(c.context, c.group[dest], int32(tag), data)
-	return Pending{c, h, int32(dest), int32(tag), false}, nil
+	return Pending{comm: c, handle: h, peer: int32(dest), tag: int32(tag)}, nil
 }
 
 // Irecv starts a Recv. The buffer belongs to it until the operation has ended.
@@ -99,7 +149,7 @@ func (c *Comm) Irecv(buffer []byte, source, tag int) (Pending, error) {
 		return Pending{}, err
 	}
 	h := c.eng.Receive(c.context, c.world(source), int32(tag), buffer)
-	return Pending{c, h, int32(source), int32(tag), true}, nil
+	return c.Started(h, source, tag), nil
 }
 
 // Note starts a Recv that gets a note; see engine.Engine.Note. handle is this communicator's.
@@ -112,7 +162,7 @@ func (c *Comm) Note(handle uint64, buffer []byte, source, tag int, blocking bool
 
 // Started is the Pending of a receive that the engine was told of by other ways.
 func (c *Comm) Started(h engine.Handle, source, tag int) Pending {
-	return Pending{c, h, int32(source), int32(tag), true}
+	return Pending{comm: c, handle: h, peer: int32(source), tag: int32(tag), receive: true}
 }
 
 // Ssend sends data; it returns when a receive has taken the message.
@@ -134,12 +184,15 @@ func (c *Comm) Issend(data []byte, dest, tag int) (Pending, error) {
 	}
 	c.sends("Issend", data, dest, tag)
 	h := c.eng.SendSynchronous(c.context, c.group[dest], int32(tag), data)
-	return Pending{c, h, int32(dest), int32(tag), false}, nil
+	return Pending{comm: c, handle: h, peer: int32(dest), tag: int32(tag)}, nil
 }
 
 // Ended tells whether the operation had already ended, without an error, when it was started. Then
 // there is nothing to wait for.
 func (p Pending) Ended() bool { return p.handle == engine.Handle{} }
+
+// Peer is the other rank of a send or receive, and its tag.
+func (p Pending) Peer() (rank, tag int) { return int(p.peer), int(p.tag) }
 
 // Receives says that the operation is a receive.
 func (p Pending) Receives() bool { return p.receive }
@@ -162,6 +215,26 @@ func (p Pending) Wait() (Status, error) {
 func (p Pending) WaitOrWithdraw() (Status, error) {
 	s, err := p.comm.eng.WaitOrWithdraw(p.handle)
 	return p.outcome(s, err)
+}
+
+// WaitContext is Wait for a wait that ends with a context, too: then done is false, and the
+// operation goes on.
+func (p Pending) WaitContext(ctx context.Context) (s Status, done bool, err error) {
+	if p.comm == nil || p.Ended() {
+		return Status{}, true, nil
+	}
+	i, es, err := p.comm.eng.WaitAnyContext(ctx, []engine.Handle{p.handle})
+	if i < 0 {
+		return Status{}, false, p.Interrupted(err)
+	}
+	s, err = p.outcome(es, err)
+	return s, true, err
+}
+
+// Interrupted names the operation whose wait has ended by an engine.InterruptedError.
+func (p Pending) Interrupted(err error) error {
+	_, err = p.outcome(engine.Status{}, err)
+	return err
 }
 
 // WaitUndisturbed is Wait, but gives up when a rank is lost or a communicator is revoked: then done
@@ -206,6 +279,9 @@ func (p Pending) Engine() *engine.Engine {
 func (p Pending) Outcome(s engine.Status, err error) (Status, error) { return p.outcome(s, err) }
 
 func (p Pending) outcome(s engine.Status, err error) (Status, error) {
+	if p.op != "" {
+		return Status{}, p.comm.wrap(p.op, err)
+	}
 	if err != nil {
 		op := "Isend"
 		if p.receive {
@@ -222,20 +298,6 @@ func (p Pending) outcome(s engine.Status, err error) (Status, error) {
 	return p.comm.status(s), err
 }
 
-// Sendrecv sends and receives at once.
-func (c *Comm) Sendrecv(data []byte, dest, sendTag int, buffer []byte, source, recvTag int) (Status, error) {
-	r, err := c.Irecv(buffer, source, recvTag)
-	if err != nil {
-		return Status{}, err
-	}
-	if err := c.Send(data, dest, sendTag); err != nil {
-		c.eng.Cancel(r.handle)
-		r.Wait()
-		return Status{}, err
-	}
-	return r.WaitOrWithdraw()
-}
-
 func (c *Comm) world(rank int) proto.Rank {
 	if rank == AnySource {
 		return proto.AnyRank
@@ -244,7 +306,7 @@ func (c *Comm) world(rank int) proto.Rank {
 }
 
 func (c *Comm) status(s process.Status) Status {
-	return Status{Source: c.local(s.Source), Tag: int(s.Tag), Bytes: s.Bytes}
+	return Status{Source: c.local(s.Source), Tag: int(s.Tag), Bytes: s.Bytes, Type: s.Type}
 }
 
 // Local is the communicator's rank of a world rank; AnySource if it has none.

@@ -1,6 +1,10 @@
 package comm
 
-import "banyan/internal/runtime/engine"
+import (
+	"context"
+
+	"banyan/internal/runtime/engine"
+)
 
 // Probe waits until a message has arrived that a Recv would take.
 func (c *Comm) Probe(source, tag int) (Status, error) {
@@ -8,6 +12,18 @@ func (c *Comm) Probe(source, tag int) (Status, error) {
 		return Status{}, err
 	}
 	s, err := c.eng.ProbeWait(c.context, c.world(source), int32(tag))
+	if err != nil {
+		return Status{}, &Error{"Probe", c.rank, source, tag, c.eng.Located(err)}
+	}
+	return c.status(s), nil
+}
+
+// ProbeContext is Probe for a wait that ends with a context, too.
+func (c *Comm) ProbeContext(ctx context.Context, source, tag int) (Status, error) {
+	if err := c.checkReceive("Probe", source, tag); err != nil {
+		return Status{}, err
+	}
+	s, err := c.eng.ProbeContext(ctx, c.context, c.world(source), int32(tag))
 	if err != nil {
 		return Status{}, &Error{"Probe", c.rank, source, tag, c.eng.Located(err)}
 	}
@@ -72,5 +88,5 @@ func (m Message) Recv(buffer []byte) (Status, error) { return m.Irecv(buffer).Wa
 // Irecv starts a Recv. The buffer belongs to it until the operation has ended.
 func (m Message) Irecv(buffer []byte) Pending {
 	h := m.comm.eng.ReceiveMatched(m.handle, buffer)
-	return Pending{m.comm, h, int32(m.status.Source), int32(m.status.Tag), true}
+	return m.comm.Started(h, m.status.Source, m.status.Tag)
 }

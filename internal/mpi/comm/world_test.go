@@ -60,3 +60,15 @@ func inEveryShape(t *testing.T, run func(world *comm.Comm, replica int) error) {
 		t.Run(fmt.Sprintf("%dx%d", s[0], s[1]), func(t *testing.T) { local(t, s[0], s[1], run) })
 	}
 }
+
+// sendrecv sends and receives at once.
+func sendrecv(c *comm.Comm, data []byte, dest int, in []byte, source, tag int) (comm.Status, error) {
+	r, err := c.Irecv(in, source, tag)
+	if err != nil {
+		return comm.Status{}, err
+	}
+	if err := c.Send(data, dest, tag); err != nil {
+		return comm.Status{}, err
+	}
+	return r.Wait()
+}

@@ -73,7 +73,8 @@ type member struct {
 // Coordinator leads the snapshots and rollbacks of a job. The caller carries out all actions of a
 // call before the next call.
 type Coordinator struct {
-	disk      bool
+	disk      Snapshot // every how many snapshots one is copied to disk; 0: none is
+	stored    Snapshot // the last one that is there
 	limit     proto.Time
 	epoch     Epoch
 	committed Snapshot
@@ -87,15 +88,16 @@ type Coordinator struct {
 	ranks     []member
 }
 
-// New makes the coordinator of a job. disk says that there is storage for copies that no host takes
-// with it. limit is how long ranks may take until a snapshot is captured.
-func New(ranks int, disk bool, limit proto.Time) *Coordinator {
-	return &Coordinator{disk: disk, limit: limit, deadline: proto.Never, ranks: make([]member, ranks)}
+// New makes the coordinator of a job. disk says of how many snapshots one has a copy on storage
+// that no host takes with it; 0: none has. limit is how long ranks may take until a snapshot is
+// captured.
+func New(ranks int, disk uint64, limit proto.Time) *Coordinator {
+	return &Coordinator{disk: Snapshot(disk), limit: limit, deadline: proto.Never, ranks: make([]member, ranks)}
 }
 
 // Resumes begins a job with a snapshot of another one, which is on disk. It is called before Began.
 func (c *Coordinator) Resumes(n Snapshot) {
-	c.committed, c.last = n, n
+	c.committed, c.last, c.stored = n, n, n
 	for i := range c.ranks {
 		c.ranks[i].copies = []Host{Disk}
 	}
@@ -265,7 +267,7 @@ func (c *Coordinator) captured(out *[]Action) {
 	for i := range c.ranks {
 		m := &c.ranks[i]
 		for _, to := range []Host{m.buddy, Disk} {
-			if to == m.buddy && to != NoHost || to == Disk && c.disk {
+			if to == m.buddy && to != NoHost || to == Disk && c.toDisk() {
 				*out = append(*out, Action{Kind: Copy, Rank: proto.Rank(i), Snapshot: c.taking, From: m.home, To: to})
 			}
 		}
@@ -285,18 +287,25 @@ func (c *Coordinator) mend(out *[]Action) {
 	}
 }
 
+// toDisk says whether the snapshot that is being taken goes to disk, too. Those that were abandoned
+// count: they have taken their time.
+func (c *Coordinator) toDisk() bool { return c.disk > 0 && c.taking-c.stored >= c.disk }
+
 // commit commits the snapshot if all copies are there.
 func (c *Coordinator) commit(out *[]Action) {
 	for i := range c.ranks {
 		m := &c.ranks[i]
 		if !slices.Contains(m.fresh, m.home) || m.buddy != NoHost && !slices.Contains(m.fresh, m.buddy) ||
-			c.disk && !slices.Contains(m.fresh, Disk) {
+			c.toDisk() && !slices.Contains(m.fresh, Disk) {
 			return
 		}
 	}
 	for i := range c.ranks {
 		m := &c.ranks[i]
 		m.copies, m.fresh, m.asked = m.fresh, nil, nil
+	}
+	if c.toDisk() {
+		c.stored = c.taking
 	}
 	c.committed, c.taking, c.restarts = c.taking, Beginning, 0
 	*out = append(*out, Action{Kind: Commit, Snapshot: c.committed})

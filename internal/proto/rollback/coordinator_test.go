@@ -10,7 +10,7 @@ import (
 
 // begin makes the coordinator of a job of two ranks on one host.
 func begin() (*Coordinator, *[]Action) {
-	c, out := New(2, false, 10), new([]Action)
+	c, out := New(2, 0, 10), new([]Action)
 	c.Began([]Host{0, 0}, []Host{NoHost, NoHost}, out)
 	return c, out
 }
@@ -60,7 +60,7 @@ func TestLateRanksAreNamed(t *testing.T) {
 
 // TestResumesFromDisk begins with the snapshot of another job.
 func TestResumesFromDisk(t *testing.T) {
-	c, out := New(2, true, 10), new([]Action)
+	c, out := New(2, 1, 10), new([]Action)
 	c.Resumes(7)
 	c.Began([]Host{0, 1}, []Host{1, 0}, out)
 	if len(*out) != 2 || (*out)[1].Kind != Copy || (*out)[1].From != Disk || (*out)[1].To != 1 {
@@ -116,7 +116,7 @@ func TestLimitFollowsTheSteps(t *testing.T) {
 		{1, 1, 1100 + 10}, // the least
 		{1, 100, 1100 + 600},
 	} {
-		c, out := New(2, false, 600), new([]Action)
+		c, out := New(2, 0, 600), new([]Action)
 		c.Began([]Host{0, 0}, []Host{NoHost, NoHost}, out)
 		n := c.Take(1000, out)
 		c.Heard(1050, 0, Report{Kind: Holding, Snapshot: n, At: 3, Step: tc.first}, out)
@@ -143,5 +143,31 @@ func TestStepsAreMeasuredWithoutStanding(t *testing.T) {
 	p.Ordered(506, Order{Kind: Hold, Snapshot: 2}, sent, out)
 	if step := (*out)[0].Report.Step; step != 7 {
 		t.Errorf("the step is %d", step)
+	}
+}
+
+// TestEveryFewToDisk: of snapshots in memory each second one goes to disk, and is committed when it
+// is there.
+func TestEveryFewToDisk(t *testing.T) {
+	c, out := New(1, 2, 10), new([]Action)
+	c.Began([]Host{0}, []Host{NoHost}, out)
+	for n := Snapshot(1); n <= 5; n++ {
+		if c.Take(0, out) != n {
+			t.Fatalf("snapshot %d isn't taken", n)
+		}
+		c.Heard(0, 0, Report{Kind: Holding, Snapshot: n, At: uint64(n)}, out)
+		c.Heard(0, 0, Report{Kind: Paused, Snapshot: n}, out)
+		*out = nil
+		c.Heard(0, 0, Report{Kind: Captured, Snapshot: n}, out)
+		copies := slices.ContainsFunc(*out, func(a Action) bool { return a.Kind == Copy && a.To == Disk })
+		if copies != (n%2 == 0) || (c.Committed() == n) == copies {
+			t.Fatalf("snapshot %d: %+v", n, *out)
+		}
+		if copies {
+			c.Copied(n, 0, Disk, "", out)
+		}
+		if c.Committed() != n {
+			t.Fatalf("snapshot %d isn't committed", n)
+		}
 	}
 }

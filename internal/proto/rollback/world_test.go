@@ -38,9 +38,9 @@ type options struct {
 	snapshots    int // how many may be begun
 	deaths       int // how many processes may die
 	hostDeaths   int
-	limits       int // how often a snapshot may take too long
-	disk         bool
-	queued       bool // orders travel, too
+	limits       int    // how often a snapshot may take too long
+	disk         uint64 // every how many snapshots one is on disk
+	queued       bool   // orders travel, too
 	bug          bug
 }
 
@@ -519,7 +519,7 @@ func (w *world) checkCut(n Snapshot) error {
 		if w.stores[p.home] == nil {
 			continue // its death is on its way
 		}
-		if want := 1 + truth(w.coordinator.ranks[r].buddy != NoHost) + truth(w.disk); found < want {
+		if want := 1 + truth(w.coordinator.ranks[r].buddy != NoHost) + truth(w.coordinator.stored == n); found < want {
 			return fmt.Errorf("snapshot %d is committed, and rank %d has %d copies, not %d", n, r, found, want)
 		}
 	}
@@ -618,7 +618,7 @@ func (w *world) AppendKey(b []byte) []byte {
 	}
 	c := w.coordinator
 	n(w.snapshots, w.deaths, w.hostDeaths, w.limits, truth(w.restarting), int(w.begins), len(w.failed), truth(w.ended))
-	n(int(c.epoch), int(c.committed), int(c.last), int(c.phase), truth(c.loads), int(c.taking), truth(c.deadline == proto.Never), c.restarts, truth(c.ending))
+	n(int(c.epoch), int(c.committed), int(c.last), int(c.stored), int(c.phase), truth(c.loads), int(c.taking), truth(c.deadline == proto.Never), c.restarts, truth(c.ending))
 	for i := range c.ranks {
 		m := &c.ranks[i]
 		n(truth(m.alive), truth(m.left), int(m.home), int(m.buddy), int(m.at), truth(m.said), truth(m.sent != nil))

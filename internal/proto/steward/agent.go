@@ -288,8 +288,12 @@ func (a *Agent) Receive(now proto.Time, m *Message, out *[]Action) {
 		a.answered(now, m)
 	case Prepare:
 		a.send(m.From, a.voter.prepare(m))
+		// This agent's own vote went to an earlier term until now.
 		if s := a.steward; s != nil && a.voter.promised > s.term {
 			a.stepDown()
+		}
+		if c := a.campaign; c != nil && a.voter.promised > c.term {
+			a.campaign = nil
 		}
 	case Write:
 		a.send(m.From, a.voter.write(now, m))

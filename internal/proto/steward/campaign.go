@@ -35,11 +35,12 @@ func (c *campaign) take(from Host, a accepted) {
 // won returns the ledger with which the term begins: nil as long as there is no quorum, or the
 // quorum's last version is known to a witness only.
 //
-// In place of the ledger that a witness names, one will do that the same steward wrote after it. If
-// the difference wasn't durable it might as well have been written now: it is facts, or commands
-// that nobody was given. Otherwise a steward that was cut off in the middle of a version couldn't
-// go on when the other agent, which went on without it, has died. But who votes is no fact: the
-// electorate is the one that came with the last version, whatever a later ledger has proposed.
+// In place of the ledger that a witness names, one will do that the same steward wrote after it, or
+// that another one wrote whose term began with it. If the difference wasn't durable it might as
+// well have been written now: it is facts, or commands that nobody was given. Otherwise a steward
+// that was cut off in the middle of a version couldn't go on when the other agent, which went on
+// without it, has died. But who votes is no fact: the electorate is the one that came with the last
+// version, whatever a later ledger has proposed.
 func (c *campaign) won() *Ledger {
 	if !c.best.electorate.Quorum(func(v Voter) bool { return slices.Contains(c.from, v.Host) }) {
 		return nil
@@ -49,7 +50,8 @@ func (c *campaign) won() *Ledger {
 		switch {
 		case l.ID == c.best.id:
 			best = l
-		case l.ID.Term == c.best.id.Term && l.ID.After(c.best.id) && (best == nil || best.ID != c.best.id):
+		case best != nil: // the first will do
+		case l.ID.Term == c.best.id.Term && l.ID.After(c.best.id), l.Base == c.best.id:
 			best = l
 		}
 	}

@@ -133,6 +133,23 @@ func TestSeniorInVain(t *testing.T) {
 	}
 }
 
+// Of three hosts and a witness the last one is drained, while the second one is cut off: the first
+// one and the witness are to decide with it. The first one dies with that. The second one goes on
+// with the drained one, because the witness wasn't told that the change has ended.
+func TestEndInVain(t *testing.T) {
+	for seed := range uint64(20) {
+		w := newWorld(setting{hosts: 3, witness: true, procs: 3, drift: 1000}, seed+1)
+		w.strike(fault{kind: cut, host: 1, side: 2, at: 3 * sec, until: 5 * sec})
+		w.strike(fault{kind: kill, host: 0, at: 3*sec + sec/2})
+		w.until(t, 3*sec+sec/10)
+		w.drain(0, 2)
+		w.until(t, 25*sec)
+		if !w.nodes[1].agent.Leads() || w.lostAt[0] == 0 {
+			t.Fatalf("seed %d: %v", seed+1, w.nodes[1].agent)
+		}
+	}
+}
+
 // Of two hosts and a witness the first one is drained, and has finished. The other one dies in the
 // second before the steward notices: it can't agree to decide alone. The first one goes on.
 func TestDrainBesideTheDead(t *testing.T) {

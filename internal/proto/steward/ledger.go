@@ -79,6 +79,7 @@ type Outcome struct {
 // been written isn't changed any more.
 type Ledger struct {
 	ID         Version // in which its content was last changed
+	Base       Version // the ID of what its steward's term began with
 	Electorate Electorate
 	Hosts      []HostEntry // by number
 	Places     []Place     // the last incarnation of each process, by its number

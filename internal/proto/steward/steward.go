@@ -35,10 +35,7 @@ func (a *Agent) Ledger() *Ledger {
 // which it votes.
 func (a *Agent) write(now proto.Time) {
 	s := a.steward
-	number := s.latest
-	for number > s.base() && !s.votes(number) {
-		number--
-	}
+	number := s.ballot()
 	s.version(s.latest).Electorate.each(func(v Voter) {
 		n := s.latest
 		if v.Witness {
@@ -52,8 +49,12 @@ func (a *Agent) write(now proto.Time) {
 		l := s.version(n)
 		m := &Message{Kind: Write, From: a.cfg.Self, Term: s.term, At: Version{s.term, n}, ID: l.ID, Electorate: &l.Electorate, Ledger: l}
 		switch {
+		case a.steward != s: // this agent's own voter has refused
 		case v.Host == a.cfg.Self:
-			a.voter.write(now, m)
+			if a.voter.write(now, m).Kind == Refuse {
+				a.stepDown() // it has promised a later term to another candidate
+				return
+			}
 			a.learn(a.voter.accepted)
 			s.confirm(v.Host, n)
 		case v.Witness:
@@ -63,15 +64,17 @@ func (a *Agent) write(now proto.Time) {
 			a.send(v.Host, m)
 		}
 	})
-	a.settle(now)
+	if a.steward == s {
+		a.settle(now)
+	}
 }
 
 // wrote takes a voter's confirmation.
 func (a *Agent) wrote(now proto.Time, m *Message) {
 	if s := a.steward; s != nil && m.At.Term == s.term && m.At.Number <= s.latest {
-		withheld := !s.known(s.latest)
+		withheld := !s.known(s.ballot())
 		s.confirm(m.From, m.At.Number)
-		if withheld && s.known(s.latest) {
+		if withheld && s.known(s.ballot()) {
 			a.write(now) // it is the witness's turn
 		} else {
 			a.settle(now)

@@ -11,6 +11,7 @@ import (
 type writing struct {
 	term    uint64
 	since   proto.Time // when the term was won
+	from    Version    // the content with which it began
 	latest  uint64
 	durable uint64 // meaningful if begun
 	begun   bool
@@ -55,7 +56,7 @@ type waiting struct {
 }
 
 func newWriting(now proto.Time, term uint64, l *Ledger) *writing {
-	return &writing{term: term, since: now, versions: []*Ledger{l}, flushAt: proto.Never, electBy: proto.Never}
+	return &writing{term: term, since: now, from: l.ID, versions: []*Ledger{l}, flushAt: proto.Never, electBy: proto.Never}
 }
 
 // version is the ledger with a number that isn't below the durable one.
@@ -123,7 +124,7 @@ func (w *writing) flush(now proto.Time) {
 	if w.draft.Electorate.Since == (Version{}) {
 		w.draft.Electorate.Since, w.electedIn, w.electedAt = at, at.Number, now
 	}
-	w.draft.ID = at
+	w.draft.ID, w.draft.Base = at, w.from
 	w.versions, w.latest = append(w.versions, w.draft), at.Number
 	for _, x := range w.then {
 		w.waiting = append(w.waiting, waiting{w.latest, x})
@@ -137,16 +138,29 @@ func (w *writing) votes(number uint64) bool {
 	return number == 0 || w.version(number).Electorate.Since == Version{w.term, number}
 }
 
+// ballot is the last version on which witnesses vote.
+func (w *writing) ballot() uint64 {
+	number := w.latest
+	for number > w.base() && !w.votes(number) {
+		number--
+	}
+	return number
+}
+
 // known says whether a witness may be told of a version: enough of the new voters that keep a
 // ledger have it for the change to go on. If that is the steward alone it isn't enough, as long as
 // others that aren't lost could go on with the witness: the witness would name what only the dead
-// have when the steward dies. A term that begins in the middle of a change has no choice: what it
-// goes on with was written by a steward before, which most likely has it.
+// have when the steward dies. So it is with the end of a change, too. A term that begins has no
+// choice; what it goes on with was written by a steward before, which most likely has it. What is
+// taken back is durable.
 func (w *writing) known(number uint64) bool {
 	l := w.version(number)
 	e := &l.Electorate
 	votes := func(v Voter) bool { return v.Witness }
-	if !e.Changing() || !slices.ContainsFunc(e.Voters, votes) && !slices.ContainsFunc(e.Former, votes) {
+	if !slices.ContainsFunc(e.Voters, votes) && !slices.ContainsFunc(e.Former, votes) {
+		return true
+	}
+	if !e.Changing() && (number == 0 || number == w.revoked+1) {
 		return true
 	}
 	has := 0
@@ -156,7 +170,7 @@ func (w *writing) known(number uint64) bool {
 		}
 	})
 	without := func(v Voter) bool {
-		x := l.Entry(v.Host)
+		x := w.now().Entry(v.Host)
 		return v.Witness || !w.confirmed(v, number) && (x == nil || x.State == Up || x.State == Draining)
 	}
 	return majority(e.Voters, func(v Voter) bool { return v.Witness || w.confirmed(v, number) }) &&

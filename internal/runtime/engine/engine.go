@@ -125,6 +125,8 @@ type Engine struct {
 	// recorder is what records now: that of the Config, or a span's; nil: nothing does.
 	recorder process.Recorder
 	back     *back // nil: no snapshots are taken
+
+	reporting reporting
 }
 
 // New starts an engine and its progress thread. The engine takes the transport over.
@@ -232,11 +234,19 @@ func (e *Engine) tell(step func(p *process.Process)) {
 	}
 	e.p.At(e.now())
 	step(e.p)
+	e.wake()
+}
+
+// wake wakes the threads that sleep. The lock is held.
+func (e *Engine) wake() {
 	if e.waiting.sleeping {
 		e.tr.Wake()
 	}
 	e.rouse()
 }
+
+// nothing is what tell does for those that only want to wake others.
+func nothing(*process.Process) {}
 
 // Finish sends what this process owes to others, waits until every live process has come as far,
 // and ends the engine. It returns process.ErrFenced if the others have gone on without this
@@ -280,11 +290,21 @@ func (e *Engine) Close() error {
 		e.mu.Unlock()
 		return nil
 	}
+	e.shut()
+	return e.endClosed()
+}
+
+// shut ends all operations. The lock is held.
+func (e *Engine) shut() {
 	e.closed = true
 	e.closeLane(lane.Ended)
 	e.p.Close()
 	close(e.stop)
 	e.rouse()
+}
+
+// endClosed ends an engine that is shut. It gives the lock up.
+func (e *Engine) endClosed() error {
 	for e.waiting.sleeping { // the transport may be closed only when nobody waits in it
 		e.tr.Wake()
 		e.slumber()

@@ -20,15 +20,19 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const context = 2
 
 // pair runs two ranks.
-func pair(t *testing.T, run [2]func(e *engine.Engine)) {
+func pair(t *testing.T, run [2]func(e *engine.Engine), change ...func(rank int, cfg *engine.Config)) {
 	runtime.GOMAXPROCS(max(16, runtime.GOMAXPROCS(0)))
 	layout := layout.Uniform(2, 1)
 	net := inproc.NewNetwork(2)
 	end := make(chan error, 2)
 	for i := range run {
-		e := engine.New(engine.Config{Process: process.Config{
+		cfg := engine.Config{Process: process.Config{
 			Self: proto.Proc(i), Layout: layout, Period: 100e6, Timeout: 1e9,
-		}}, net.Endpoint(proto.Proc(i)))
+		}}
+		for _, set := range change {
+			set(i, &cfg)
+		}
+		e := engine.New(cfg, net.Endpoint(proto.Proc(i)))
 		if err := e.OpenContext(context, []proto.Rank{0, 1}, false); err != nil {
 			t.Fatal(err)
 		}

@@ -23,6 +23,8 @@ const (
 	polledLately = proto.Time(100 * time.Millisecond)
 	// explained bounds how many operations Explain lists.
 	explained = 4
+	// waitsForNothing is the explanation where there is nothing in particular to wait for.
+	waitsForNothing = "waits"
 )
 
 // Explain says what the program waits for, for a user whose job hangs. The text continues a
@@ -78,7 +80,7 @@ func (e *Engine) explanation(all []process.Wait, polls bool) string {
 	for _, l := range e.locking {
 		names, parts = append(names, l.name), append(parts, l.what)
 	}
-	text := "waits"
+	text := waitsForNothing
 	if polls && e.waiting.waiters() == 0 && len(e.locking) == 0 {
 		text = "polls, and waits"
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"banyan/internal/proto"
 	"banyan/internal/runtime/lane"
-	"banyan/internal/runtime/process"
 )
 
 // Small receives from named ranks of this host have notes (package lane), whether C or Go has
@@ -135,7 +134,7 @@ func (e *Engine) spent() int {
 
 // RouseNoted wakes the threads that wait here for notes, since C has received for one of them.
 func (e *Engine) RouseNoted() {
-	e.tell(func(*process.Process) {})
+	e.tell(nothing)
 }
 
 // ServeNoted looks at the clock and polls once, so that C may go on.

@@ -31,6 +31,8 @@ type Rollback struct {
 	// Save keeps the stream of a snapshot, and Load gives it.
 	Save func(n rollback.Snapshot, stream *state.Encoder) error
 	Load func(n rollback.Snapshot) (io.Reader, error)
+	// Prepare may make room for parts of about this many bytes. It must not wait.
+	Prepare func(length int64)
 	// Grace is how long the process stands still when it learns of a death: it is about to be
 	// killed, and what it did meanwhile wouldn't be repeated.
 	Grace time.Duration
@@ -159,6 +161,7 @@ func (e *Engine) firstPoint(site Site) error {
 	if handles != nil {
 		return handles
 	}
+	e.back.Prepare(s.memory())
 	e.back.Noted(s.input.opaque)
 	e.until(e.p.IsNoted)
 	s.input.enterFirst(e.p)
@@ -199,7 +202,8 @@ func (e *Engine) capture(site Site, n rollback.Snapshot) error {
 		return fmt.Errorf("can't be captured at this safe point: %w", err)
 	}
 	point := binary.LittleEndian.AppendUint64(nil, b.part.Passed())
-	regions = append(append(s.library(), regions...), s.input.save(e.p), state.Bytes(heldRegion, held), state.Bytes(pointRegion, point))
+	// What changes its length comes last: before it nothing moves from one snapshot to the next.
+	regions = append(append(regions, s.library()...), state.Bytes(pointRegion, point), s.input.save(e.p), state.Bytes(heldRegion, held))
 	stream := state.NewEncoder(regions...)
 	e.outside(func() { err = b.Save(n, stream) })
 	if err != nil {

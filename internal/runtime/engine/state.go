@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,14 +22,17 @@ const maxStateName = 200
 type Variable struct {
 	// Memory is saved and restored as it is.
 	Memory []byte
-	// Save and Load, if set, give and take the piece as bytes. The thread that is at a safe point
-	// calls them.
+	// Save and Load, if set, give and take the piece as bytes. The thread that is at a safe
+	// point calls them.
 	Save func() ([]byte, error)
 	Load func([]byte) error
+	// Pieces, if set, gives the piece in place of Save, without a copy: as memory that doesn't
+	// change until the program goes on.
+	Pieces func() ([][]byte, error)
 }
 
-// Part is something that the library keeps for the program and that has state of its own, such as
-// a communicator. Both methods are called while the program is at a safe point.
+// Part is something that the library keeps for the program and that has state of its own, such
+// as a communicator. Both methods are called while the program is at a safe point.
 type Part interface {
 	AppendState(b []byte) []byte
 	Restore(b []byte) error
@@ -38,8 +42,8 @@ type Part interface {
 // snapshot of this rank's state alone would lack something, or nil.
 type Settler interface{ Settled() error }
 
-// registry holds the state of a process above its engine. The names are in the order in which they
-// were added, which is the same at all replicas.
+// registry holds the state of a process above its engine. The names are in the order in which
+// they were added, which is the same at all replicas.
 type registry struct {
 	variables map[string]Variable
 	order     []string
@@ -112,21 +116,39 @@ const (
 // maxLibrary bounds, in bytes, a received region that isn't the program's memory.
 const maxLibrary = 4 << 30
 
-// saved gives the program's regions. The lock isn't held, because Save is the program's.
+// saved gives the program's regions. Memory is first: what is behind something that changes its
+// length moves from one snapshot to the next. The lock isn't held, because Save is the
+// program's.
 func saved(variables map[string]Variable, order []string) ([]state.Region, error) {
 	var regions []state.Region
+	order = slices.Clone(order)
+	slices.SortStableFunc(order, func(a, b string) int {
+		return cmp.Compare(truth(variables[a].Load != nil), truth(variables[b].Load != nil))
+	})
 	for _, name := range order {
 		v := variables[name]
-		data := v.Memory
-		if v.Save != nil {
-			var err error
-			if data, err = v.Save(); err != nil {
-				return nil, fmt.Errorf("saving %q: %w", name, err)
-			}
+		parts := [][]byte{v.Memory}
+		var err error
+		switch {
+		case v.Pieces != nil:
+			parts, err = v.Pieces()
+		case v.Save != nil:
+			parts[0], err = v.Save()
 		}
-		regions = append(regions, state.Bytes(programPrefix+name, data))
+		if err != nil {
+			return nil, fmt.Errorf("saving %q: %w", name, err)
+		}
+		regions = append(regions, state.Region{Name: programPrefix + name, Parts: parts})
 	}
 	return regions, nil
+}
+
+// memory is how many bytes of memory are registered.
+func (r *registry) memory() (n int64) {
+	for _, name := range r.order {
+		n += int64(len(r.variables[name].Memory))
+	}
+	return n
 }
 
 // library gives the regions of the library's parts.

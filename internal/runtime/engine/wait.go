@@ -106,11 +106,15 @@ func (e *Engine) wait(met func() bool, spent int) {
 	if r := e.recorder; r != nil && e.waiting.waiters() == 1 {
 		r.Waits()
 	}
+	var long longWait
 	for idle := spent; ; {
 		if len(e.running.lent) > 0 && e.help(true) || e.step() > 0 {
 			idle = spent
 		} else if idle++; !e.linger(idle) {
 			e.block()
+			if e.reporting.report != nil {
+				e.reportWait(&long)
+			}
 			if e.p.Forlorn() && e.p.GiveUp(met) {
 				break
 			}
@@ -212,7 +216,11 @@ func (e *Engine) sleep(wait func(time.Duration), limit time.Duration) {
 
 // untilDeadline is how long nothing needs to be done.
 func (e *Engine) untilDeadline() time.Duration {
-	return max(0, time.Duration(min(e.p.Deadline()-e.now(), 1e9)))
+	limit := proto.Time(1e9)
+	if r := e.reporting; r.report != nil {
+		limit = min(limit, proto.Time(r.after))
+	}
+	return max(0, time.Duration(min(e.p.Deadline()-e.now(), limit)))
 }
 
 // keep is the progress thread. Every progressTick it looks whether the program makes progress; if

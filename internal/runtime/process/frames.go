@@ -105,6 +105,8 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 		}
 	case wire.KindOrder:
 		p.orderArrived(from, payload)
+	case wire.KindTypeName:
+		p.typeNameArrived(from, h, payload)
 	case wire.KindNudge:
 		p.Changes++ // the waiter that it is for may be another thread than the one that polls
 	}

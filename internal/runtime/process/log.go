@@ -41,7 +41,8 @@ const (
 	atLogTag     = 12
 	atLogTotal   = 16 // length of the message
 	atLogHave    = 24 // how much of it the donor received
-	logHead      = 32
+	atLogType    = 32 // of the data
+	logHead      = 36
 
 	// Values of a record's have that are no length: the message was the rank's own, or its data
 	// hadn't come yet.
@@ -76,7 +77,7 @@ type record struct {
 const arenaSize = 64 << 10
 
 // add begins a record and returns the memory for what follows its head, n bytes.
-func (l *history) add(e match.Envelope, total, have uint64, n int) []byte {
+func (l *history) add(e match.Envelope, total, have uint64, typ uint32, n int) []byte {
 	if l.frozen || l.over {
 		return nil
 	}
@@ -99,13 +100,14 @@ func (l *history) add(e match.Envelope, total, have uint64, n int) []byte {
 	binary.LittleEndian.PutUint32(b[atLogTag:], uint32(e.Tag))
 	binary.LittleEndian.PutUint64(b[atLogTotal:], total)
 	binary.LittleEndian.PutUint64(b[atLogHave:], have)
+	binary.LittleEndian.PutUint32(b[atLogType:], typ)
 	l.records = append(l.records, record{head: b})
 	return b[logHead:]
 }
 
 // eager notes a message.
-func (l *history) eager(e match.Envelope, stamp, body []byte) {
-	if b := l.add(e, uint64(len(body)), uint64(len(body)), len(stamp)+len(body)); b != nil {
+func (l *history) eager(e match.Envelope, typ uint32, stamp, body []byte) {
+	if b := l.add(e, uint64(len(body)), uint64(len(body)), typ, len(stamp)+len(body)); b != nil {
 		copy(b[copy(b, stamp):], body)
 	}
 }
@@ -120,8 +122,8 @@ func (l *history) exceeded() bool {
 
 // offer notes a message whose data is yet to come. It returns the message's number for received:
 // from 1 on, 0 if nothing was noted.
-func (l *history) offer(e match.Envelope, total uint64, stamp []byte) int {
-	b := l.add(e, total, unreceived, len(stamp))
+func (l *history) offer(e match.Envelope, total uint64, typ uint32, stamp []byte) int {
+	b := l.add(e, total, unreceived, typ, len(stamp))
 	if b == nil {
 		return 0
 	}
@@ -143,7 +145,7 @@ func (l *history) received(number int, body []byte) {
 }
 
 // own notes that the rank has sent a message to itself.
-func (l *history) own(e match.Envelope) { l.add(e, 0, ownMessage, 0) }
+func (l *history) own(e match.Envelope) { l.add(e, 0, ownMessage, 0, 0) }
 
 // freeze ends the log.
 func (l *history) freeze() {
@@ -247,6 +249,7 @@ type logged struct {
 	envelope    match.Envelope
 	total       uint64
 	have        uint64
+	typ         uint32
 	stamp, body []byte // of the log's memory
 }
 
@@ -261,6 +264,7 @@ func (l *logged) next(b []byte, stampSize int) (rest []byte, err error) {
 		Tag:     int32(binary.LittleEndian.Uint32(b[atLogTag:])),
 	}
 	l.total, l.have = binary.LittleEndian.Uint64(b[atLogTotal:]), binary.LittleEndian.Uint64(b[atLogHave:])
+	l.typ = binary.LittleEndian.Uint32(b[atLogType:])
 	l.stamp, l.body = nil, nil
 	b = b[logHead:]
 	if l.have == ownMessage {

@@ -154,6 +154,9 @@ type Config struct {
 	// AckEach has each message acknowledged when it arrives, in a frame of its own, as the
 	// paper has it (acks.go). It is there to measure what that costs.
 	AckEach bool
+	// TypeName names a type of data by its number, "" if it is unknown here. It is called for
+	// other processes, from within the Process, and must not call back.
+	TypeName func(t uint32) string
 	// Counts and Requests, if set, are where matching counts what waits, and the process its
 	// requests.
 	Counts   *match.Counts
@@ -191,6 +194,7 @@ type Process struct {
 	healing   healing
 	lifecycle lifecycle
 	through   through
+	typeNames map[uint32]string // that other processes have told
 	tolerance tolerance
 
 	requests   slab[request]

@@ -37,6 +37,7 @@ func (s *receives) forgetSender(q proto.Proc) {
 type arrival struct {
 	envelope match.Envelope
 	total    uint64
+	typ      uint32 // of its data; 0: unknown
 	body     []byte // eager: pooled
 	stamp    []byte // with replicas; its memory stays with the entry
 	self     Handle
@@ -185,7 +186,7 @@ func (p *Process) ReceiveMatched(message Handle, buffer []byte) Handle {
 }
 
 func (a *arrival) status() Status {
-	return Status{Source: a.envelope.Src, Tag: a.envelope.Tag, Bytes: int(a.total)}
+	return Status{Source: a.envelope.Src, Tag: a.envelope.Tag, Type: a.typ, Bytes: int(a.total)}
 }
 
 // accept brings an arrival and the receive that matched it together.
@@ -331,7 +332,7 @@ func (p *Process) deliver(from proto.Proc, h *wire.Header, f *payload) {
 	}
 	e := match.Envelope{Context: h.Context, Src: h.Src, Tag: h.Tag}
 	if p.healing.history != nil && h.Kind == wire.KindEager {
-		p.healing.history.eager(e, stamp, body)
+		p.healing.history.eager(e, uint32(h.Aux), stamp, body)
 	}
 	if h.Kind == wire.KindOffer {
 		p.deliverOffer(from, h, e, stamp)
@@ -339,7 +340,7 @@ func (p *Process) deliver(from proto.Proc, h *wire.Header, f *payload) {
 	}
 	if token, ok := p.match.Claim(e); ok {
 		rh, r := p.requests.at(token)
-		r.status, r.stamp = Status{Source: e.Src, Tag: e.Tag, Bytes: len(body)}, append(r.stamp[:0], stamp...)
+		r.status, r.stamp = Status{Source: e.Src, Tag: e.Tag, Type: uint32(h.Aux), Bytes: len(body)}, append(r.stamp[:0], stamp...)
 		p.fill(rh, r, body)
 		if p.watched {
 			p.took(r, e, len(body), false)
@@ -350,7 +351,7 @@ func (p *Process) deliver(from proto.Proc, h *wire.Header, f *payload) {
 		return
 	}
 	_, a := p.keep(e, h.Total)
-	a.stamp = append(a.stamp, stamp...)
+	a.stamp, a.typ = append(a.stamp, stamp...), uint32(h.Aux)
 	a.body = f.keep(&p.buffers, len(body))
 }
 
@@ -373,7 +374,7 @@ func (p *Process) keep(e match.Envelope, total uint64) (Handle, *arrival) {
 func (p *Process) sendSelf(e match.Envelope, data []byte, synchronous bool) Handle {
 	if token, ok := p.match.Claim(e); ok {
 		rh, r := p.requests.at(token)
-		r.status = Status{Source: e.Src, Tag: e.Tag, Bytes: len(data)}
+		r.status = Status{Source: e.Src, Tag: e.Tag, Type: p.sends.typ, Bytes: len(data)}
 		p.fill(rh, r, data)
 		if r.number != 0 {
 			p.decideMatch(r, e)
@@ -381,7 +382,7 @@ func (p *Process) sendSelf(e match.Envelope, data []byte, synchronous bool) Hand
 		return Handle{}
 	}
 	_, a := p.keep(e, uint64(len(data)))
-	a.body = p.buffers.copyOf(data)
+	a.body, a.typ = p.buffers.copyOf(data), p.sends.typ
 	if !synchronous {
 		return Handle{}
 	}

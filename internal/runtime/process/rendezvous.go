@@ -15,13 +15,13 @@ import (
 func (p *Process) deliverOffer(from proto.Proc, h *wire.Header, e match.Envelope, stamp []byte) {
 	ah, a := p.newArrival(e, h.Total)
 	a.offered, a.from, a.offer, a.seq = true, from, h.Offer(), h.Seq
-	a.stamp = append(a.stamp, stamp...)
+	a.stamp, a.typ = append(a.stamp, stamp...), uint32(h.Aux)
 	if p.lifecycle.finishing {
 		p.refuse(a)
 		return
 	}
 	if p.healing.history != nil {
-		a.logged = p.healing.history.offer(e, h.Total, stamp)
+		a.logged = p.healing.history.offer(e, h.Total, a.typ, stamp)
 	}
 	if token, ok := p.match.Claim(e); ok {
 		rh, r := p.requests.at(token)

@@ -110,13 +110,13 @@ func (p *Process) deliverLogged(l *logged) {
 	if l.have != unreceived {
 		if token, ok := p.match.Claim(l.envelope); ok {
 			h, r := p.requests.at(token)
-			r.status, r.stamp = Status{Source: l.envelope.Src, Tag: l.envelope.Tag, Bytes: int(l.total)}, append(r.stamp[:0], l.stamp...)
+			r.status, r.stamp = Status{Source: l.envelope.Src, Tag: l.envelope.Tag, Type: l.typ, Bytes: int(l.total)}, append(r.stamp[:0], l.stamp...)
 			p.fillLogged(h, r, l.body, l.total)
 			return
 		}
 	}
 	ah, a := p.newArrival(l.envelope, l.total)
-	a.stamp = append(a.stamp, l.stamp...)
+	a.stamp, a.typ = append(a.stamp, l.stamp...), l.typ
 	if l.have == unreceived {
 		// The donor didn't receive it either. A probe may find it.
 		a.offered, a.from = true, proto.NoProc

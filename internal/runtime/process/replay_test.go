@@ -257,7 +257,7 @@ func replayDiffers(t *testing.T, seed uint64) {
 func TestFailedReplay(t *testing.T) {
 	_, p := alone(t, layout.Uniform(2, 2), 0)
 	l := &history{}
-	l.offer(envelope(1), 9, make([]byte, p.clock.StampSize()))
+	l.offer(envelope(1), 9, 0, make([]byte, p.clock.StampSize()))
 	l.freeze()
 	if err := p.FeedLog(drain(l.encoder(false))); err != nil {
 		t.Fatal(err)
@@ -280,7 +280,7 @@ func TestLogLimit(t *testing.T) {
 	body := make([]byte, EagerLimit)
 	n := 0
 	for ; !l.over; n++ {
-		l.eager(envelope(1), nil, body)
+		l.eager(envelope(1), 3, nil, body)
 	}
 	if want := LogLimit / (EagerLimit + logHead + recordCost); n != want+1 {
 		t.Errorf("over after %d messages, want %d", n, want+1)
@@ -288,8 +288,8 @@ func TestLogLimit(t *testing.T) {
 	if l.records != nil || l.encoder(false) != nil {
 		t.Error("something is kept")
 	}
-	l.eager(envelope(1), nil, body)
-	l.received(l.offer(envelope(1), 10, nil), body)
+	l.eager(envelope(1), 3, nil, body)
+	l.received(l.offer(envelope(1), 10, 3, nil), body)
 	l.own(envelope(1))
 	if l.records != nil {
 		t.Error("something is kept later")
@@ -300,7 +300,7 @@ func TestLogLimit(t *testing.T) {
 	}
 	large := &history{}
 	for !large.over {
-		large.received(large.offer(envelope(1), 1<<24, nil), make([]byte, 1<<24))
+		large.received(large.offer(envelope(1), 1<<24, 3, nil), make([]byte, 1<<24))
 	}
 	if large.bytes > LogLimit {
 		t.Errorf("%d bytes are kept", large.bytes)
@@ -310,10 +310,10 @@ func TestLogLimit(t *testing.T) {
 // No log breaks a replacement.
 func FuzzLog(f *testing.F) {
 	l := &history{}
-	l.eager(envelope(1), make([]byte, 8), []byte("data"))
+	l.eager(envelope(1), 3, make([]byte, 8), []byte("data"))
 	l.own(envelope(0))
-	l.received(l.offer(envelope(1), 9, make([]byte, 8)), []byte("data"))
-	l.offer(envelope(1), 9, make([]byte, 8))
+	l.received(l.offer(envelope(1), 9, 0, make([]byte, 8)), []byte("data"))
+	l.offer(envelope(1), 9, 0, make([]byte, 8))
 	l.freeze()
 	for _, r := range l.records {
 		f.Add(append(append([]byte(nil), r.head...), r.body...))

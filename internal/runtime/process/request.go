@@ -12,7 +12,8 @@ import (
 type Status struct {
 	Source proto.Rank // world rank
 	Tag    int32
-	Bytes  int // length of the message, which may exceed the buffer's on ErrTruncated
+	Type   uint32 // the number of its data's type, as the sender gave it; 0: none
+	Bytes  int    // length of the message, which may exceed the buffer's on ErrTruncated
 }
 
 // Errors that end a request. ErrRankLost is wrapped in a LostError.

@@ -60,7 +60,7 @@ func (p *Process) HeldMessages() ([]byte, error) {
 	p.match.EachUnexpected(func(token uint32) {
 		_, a := p.receives.arrivals.at(token)
 		offered = offered || a.offered
-		b = varint.Append(b, a.envelope.Context, uint64(uint32(a.envelope.Src)), uint64(uint32(a.envelope.Tag)))
+		b = varint.Append(b, a.envelope.Context, uint64(uint32(a.envelope.Src)), uint64(uint32(a.envelope.Tag)), uint64(a.typ))
 		b = varint.AppendBytes(b, a.body)
 	})
 	if offered {
@@ -83,12 +83,12 @@ func (p *Process) RestoreHeld(held []byte) error {
 	r := varint.Read(held)
 	for range r.Count() {
 		e := match.Envelope{Context: r.Uint(), Src: proto.Rank(uint32(r.Uint())), Tag: int32(uint32(r.Uint()))}
-		body := r.Bytes()
+		typ, body := uint32(r.Uint()), r.Bytes()
 		if r.Failed() || e.Src < 0 || int(e.Src) >= p.cfg.Layout.Ranks() {
 			return ErrHeld
 		}
 		ah, a := p.newArrival(e, uint64(len(body)))
-		a.body = p.buffers.copyOf(body)
+		a.body, a.typ = p.buffers.copyOf(body), typ
 		p.match.Keep(e, ah.index)
 	}
 	if !r.Done() {

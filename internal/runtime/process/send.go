@@ -26,6 +26,7 @@ type sends struct {
 	messages    slab[message]
 	transfers   slab[transfer]
 	throttled   []Handle // sends that wait for room
+	typ         uint32   // the number of the type of what is sent; 0: none is given
 	retainLimit uint64   // the constant, but in tests
 	frame       []byte   // of a message that isn't retained; reused
 }
@@ -40,7 +41,12 @@ type message struct {
 	released  bool       // replication is done with it
 	transfers int        // its data under way
 	lost      proto.Rank // a rendezvous given up: which rank was lost
+	typ       uint32     // of its data
 }
+
+// SetType gives what is sent from now on the number of a type, up to wire.MaxType; 0: none. The
+// receiver is told it.
+func (p *Process) SetType(t uint32) { p.sends.typ = t }
 
 // Send starts sending data to a rank. The data of a message above EagerLimit stays borrowed
 // until the request has ended; that of others is free when Send returns. The zero Handle says
@@ -79,6 +85,7 @@ func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, 
 	default:
 		h := p.nextHeader(wire.KindEager)
 		h.Context, h.Src, h.Dst, h.Tag, h.Total = context, p.rank, dst, tag, uint64(len(data))
+		h.Aux = int32(p.sends.typ)
 		if c := p.contexts.recent[context%2]; c != nil && c.stream != nil && c.id == context {
 			h.SetCompleted(c.stream.Completed())
 		}
@@ -122,6 +129,7 @@ func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data [
 		mh, m := p.sends.messages.take()
 		m.wire, m.pooled = p.buffers.get(n), true
 		m.Context, m.Dst, m.Tag, m.Total, m.User = context, dst, tag, uint64(len(data)), mh.bits()
+		m.typ = p.sends.typ
 		p.replica.Retain(&s, &m.Message)
 		first = m.wire
 	} else {
@@ -134,7 +142,7 @@ func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data [
 	p.activeClock().Stamp(first[len(data):])
 	h := p.nextHeader(wire.KindEager)
 	h.Context, h.Seq, h.Src, h.Dst, h.Tag, h.Total = context, s.Seq, p.rank, dst, tag, uint64(len(data))
-	h.Flags = p.layers.mark
+	h.Flags, h.Aux = p.layers.mark, int32(p.sends.typ)
 	p.send(s.To, h, first, 0)
 	if p.verifying != nil {
 		p.verifySent(context, dst, s.Seq, false, tag, data)
@@ -150,7 +158,7 @@ func (p *Process) sendRetained(context uint64, dst proto.Rank, tag int32, data [
 func (p *Process) replicate(mh Handle, m *message, context uint64, dst proto.Rank, tag int32, total int, body []byte) {
 	m.Context, m.Dst, m.Tag = context, dst, tag
 	m.Total, m.User = uint64(total), mh.bits()
-	m.wire = body
+	m.wire, m.typ = body, p.sends.typ
 	if p.clock != nil {
 		m.wire, m.pooled = p.buffers.get(len(body)+p.clock.StampSize()), true
 		copy(m.wire, body)
@@ -282,7 +290,9 @@ func (p *Process) transmit(to proto.Proc, m *replica.Message) {
 	if m.Rendezvous {
 		wire.Offer{Sender: m.User, Memory: p.expose(m.Body)}.Put(h)
 	}
-	p.send(to, h, p.sends.messages.get(handleOf(m.User)).wire, 0)
+	own := p.sends.messages.get(handleOf(m.User))
+	h.Aux = int32(own.typ)
+	p.send(to, h, own.wire, 0)
 }
 
 // release notes that replication is done with a message.

@@ -19,7 +19,7 @@ import (
 // offers it again.
 
 // snapshotVersion is the first byte of a snapshot.
-const snapshotVersion = 4
+const snapshotVersion = 5
 
 // ErrSnapshot says that bytes aren't a snapshot of a replica of this process.
 var ErrSnapshot = errors.New("the state of the library is damaged, or that of another job")
@@ -50,7 +50,8 @@ func (p *Process) Snapshot() ([]byte, error) {
 	b := []byte{snapshotVersion}
 	kept := varint.Append(nil, uint64(countKept(p.replica)))
 	for m := range p.replica.Kept() { // before replication releases any of it
-		kept = varint.AppendBytes(kept, p.sends.messages.get(handleOf(m.User)).wire)
+		own := p.sends.messages.get(handleOf(m.User))
+		kept = varint.AppendBytes(varint.Append(kept, uint64(own.typ)), own.wire)
 	}
 	b = varint.AppendBytes(b, p.replica.AppendState(nil, &p.replicaOut))
 	b = append(b, kept...)
@@ -87,7 +88,7 @@ func (a *arrival) appendTo(b []byte) []byte {
 	if a.offered {
 		seq = a.seq
 	}
-	b = varint.Append(b, a.envelope.Context, uint64(uint32(a.envelope.Src)), uint64(uint32(a.envelope.Tag)), a.total, seq)
+	b = varint.Append(b, a.envelope.Context, uint64(uint32(a.envelope.Src)), uint64(uint32(a.envelope.Tag)), uint64(a.typ), a.total, seq)
 	b = varint.AppendBytes(b, a.stamp)
 	if a.offered {
 		return b
@@ -103,15 +104,15 @@ func (p *Process) Restore(snapshot []byte) error {
 	}
 	r := varint.Read(snapshot[1:])
 	machine := r.Bytes()
-	bodies := make([][]byte, r.Count())
+	bodies := make([]keptBody, r.Count())
 	for i := range bodies {
-		bodies[i] = r.Bytes()
+		bodies[i] = keptBody{uint32(r.Uint()), r.Bytes()}
 	}
 	if r.Failed() {
 		return ErrSnapshot
 	}
 	err := p.replica.Restore(machine, func(m replica.Message) *replica.Message {
-		var body []byte
+		var body keptBody
 		if len(bodies) > 0 {
 			body, bodies = bodies[0], bodies[1:]
 		}
@@ -130,13 +131,19 @@ func (p *Process) Restore(snapshot []byte) error {
 	return nil
 }
 
+// keptBody is the first frame of a message that the donor keeps, and the type of its data.
+type keptBody struct {
+	typ  uint32
+	wire []byte
+}
+
 // restoreMessage makes a message that the donor keeps for other replicas one of this process.
-func (p *Process) restoreMessage(m replica.Message, body []byte, r *varint.Reader) *replica.Message {
-	if uint64(len(body)) != m.Total+uint64(p.clock.StampSize()) {
+func (p *Process) restoreMessage(m replica.Message, body keptBody, r *varint.Reader) *replica.Message {
+	if uint64(len(body.wire)) != m.Total+uint64(p.clock.StampSize()) {
 		r.Fail()
 	}
 	mh, kept := p.sends.messages.take()
-	*kept = message{Message: m, wire: p.buffers.copyOf(body), pooled: true}
+	*kept = message{Message: m, typ: body.typ, wire: p.buffers.copyOf(body.wire), pooled: true}
 	kept.User = mh.bits()
 	return &kept.Message
 }
@@ -146,7 +153,7 @@ func (p *Process) restoreUnexpected(r *varint.Reader) {
 	p.receives.arrivals.each(func(ah Handle, a *arrival) { p.dropArrival(ah, a) })
 	for range r.Count() {
 		e := match.Envelope{Context: r.Uint(), Src: proto.Rank(uint32(r.Uint())), Tag: int32(uint32(r.Uint()))}
-		total, seq := r.Uint(), r.Uint()
+		typ, total, seq := uint32(r.Uint()), r.Uint(), r.Uint()
 		stamp := r.Bytes()
 		own := e.Src == p.rank
 		if wanted := p.clock.StampSize(); own && len(stamp) > 0 || !own && len(stamp) != wanted ||
@@ -155,7 +162,7 @@ func (p *Process) restoreUnexpected(r *varint.Reader) {
 			return
 		}
 		ah, a := p.newArrival(e, total)
-		a.stamp = append(a.stamp, stamp...)
+		a.stamp, a.typ = append(a.stamp, stamp...), typ
 		if seq > 0 {
 			a.offered, a.from, a.seq = true, proto.NoProc, seq
 		} else if a.body = p.buffers.copyOf(r.Take(total)); r.Failed() {

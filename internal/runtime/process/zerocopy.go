@@ -33,7 +33,7 @@ func (p *Process) zeroCopyDest(from proto.Proc, h *wire.Header) []byte {
 	p.match.Claim(e)
 	r.resume()
 	ah, a := p.newArrival(e, h.Total)
-	a.zeroCopy, a.from, a.request = true, from, rh
+	a.zeroCopy, a.from, a.request, a.typ = true, from, rh, uint32(h.Aux)
 	r.status, r.arrival = a.status(), ah
 	p.peers[from].zeroCopy = ah
 	return r.buffer[:h.Length:h.Length]

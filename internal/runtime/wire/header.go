@@ -23,7 +23,7 @@ type Header struct {
 	Src     proto.Rank // world rank of the sender
 	Dst     proto.Rank // world rank of the receiver
 	Tag     int32
-	Aux     int32
+	Aux     int32  // in messages the number of the data's type; 0: none is given
 	Total   uint64 // bytes of the whole message
 	Offset  uint64 // of this fragment within the message, bytes
 	ID      uint64 // handle of a rendezvous

@@ -12,12 +12,12 @@ const (
 	// Messages between ranks (internal/proto/replica, then internal/proto/match).
 
 	// KindEager carries a whole message of Total bytes, then, in replicated jobs, its
-	// stamp (internal/proto/causal). It uses Context, Src, Dst, Tag and Total; in
+	// stamp (internal/proto/causal). It uses Context, Src, Dst, Tag, Aux and Total; in
 	// replicated jobs Seq, else Header.Completed.
 	KindEager
 	// KindOffer announces a message that is too large to send unasked, or whose sender
 	// waits until it is matched (the request to send of a rendezvous). The payload is its
-	// stamp, if there is one. It uses Context, Src, Dst, Tag, Seq and Total; see Offer.
+	// stamp, if there is one. It uses Context, Src, Dst, Tag, Aux, Seq and Total; see Offer.
 	KindOffer
 	// KindPull asks for the data of an offer (clear to send); see Pull.
 	KindPull
@@ -125,6 +125,10 @@ const (
 	// KindOrder carries a message of internal/proto/order to another replica of the sender's rank.
 	KindOrder
 
+	// KindTypeName asks what type of data a number stands for, or answers that: the payload is
+	// the name then (internal/runtime/process/typename.go); see TypeName.
+	KindTypeName
+
 	kindEnd
 )
 
@@ -174,6 +178,7 @@ var kinds = [kindEnd]payloadShape{
 	KindAgreement:        {"agreement", anyBytes},
 	KindRevocation:       {"revocation", 0},
 	KindOrder:            {"order", anyBytes},
+	KindTypeName:         {"type-name", anyBytes},
 }
 
 // Valid tells whether k is a kind that may be on the wire.

@@ -14,6 +14,28 @@ func (h *Header) Completed() uint64 { return h.Seq }
 // other than its own.
 const MixedLayers = 1
 
+// MaxType is the largest number of a type of data. Transports rely on it.
+const MaxType = 1<<24 - 1
+
+// TypeName is a KindTypeName. The answer's payload is the name.
+type TypeName struct {
+	Type    uint32
+	Answers bool
+}
+
+// Put makes h the header of the frame.
+func (f TypeName) Put(h *Header) {
+	*h = Header{Kind: KindTypeName, Aux: int32(f.Type)}
+	if f.Answers {
+		h.Flags = flagSet
+	}
+}
+
+// TypeName reads a KindTypeName.
+func (h *Header) TypeName() TypeName {
+	return TypeName{Type: uint32(h.Aux), Answers: h.Flags&flagSet != 0}
+}
+
 // Offer is what a KindOffer has beyond the fields of every message.
 type Offer struct {
 	Sender uint64 // the sender's handle of the message

@@ -16,8 +16,11 @@ type tied struct {
 	output, path string
 }
 
-// startOnHost starts a job on host 0, and waits until it computes.
-func startOnHost(t *testing.T, hosts, program []string) tied {
+// computes is what heat has printed soon after it has begun to compute.
+const computes = "step 1000"
+
+// startOnHost starts a job on host 0, and waits until it has printed something.
+func startOnHost(t *testing.T, hosts, program []string, text string) tied {
 	t.Helper()
 	d := tied{t, filepath.Join(shared.Root, "bin", "tie.out"), filepath.Join(shared.Root, "bin", "tie.json")}
 	for _, file := range []string{d.output, d.path} {
@@ -29,7 +32,7 @@ func startOnHost(t *testing.T, hosts, program []string) tied {
 	if out, err := shared.Script(t.Context(), words...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", words, err, out)
 	}
-	until(t, "the job computes", func() bool { return strings.Contains(d.printed(), "step 1000") })
+	until(t, "the job computes", func() bool { return strings.Contains(d.printed(), text) })
 	return d
 }
 
@@ -82,7 +85,7 @@ func TestTieOfTwoHosts(t *testing.T) {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
-			d := startOnHost(t, slices.Concat([]string{"--host", "h0:4,h1:4", "--replicas", "2"}, f.witness), heat)
+			d := startOnHost(t, slices.Concat([]string{"--host", "h0:4,h1:4", "--replicas", "2"}, f.witness), heat, computes)
 			shared.Fault(t, f.words)
 			r := d.end()
 			if r.ExitCode != 0 || r.Outcome != "completed" {
@@ -110,7 +113,7 @@ func TestSeniorOfTwoHosts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for a lease's end")
 	}
-	d := startOnHost(t, []string{"--host", "h0:4,h1:4", "--replicas", "2"}, heat)
+	d := startOnHost(t, []string{"--host", "h0:4,h1:4", "--replicas", "2"}, heat, computes)
 	shared.Fault(t, "power 0")
 	processesEnd(t)
 	if text, err := os.ReadFile(d.path); err == nil && strings.Contains(string(text), "completed") {
@@ -149,7 +152,7 @@ func TestHostsOfEightOneAndOne(t *testing.T) {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
-			d := startOnHost(t, uneven, heat)
+			d := startOnHost(t, uneven, heat, computes)
 			shared.Fault(t, f.words)
 			r := d.end()
 			switch got := d.printed(); {

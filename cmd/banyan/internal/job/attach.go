@@ -62,6 +62,9 @@ func AttachCommand() *cobra.Command {
 			if i := strings.LastIndexByte(job, ':'); i >= 0 && host == "" {
 				host, job = job[:i], job[i+1:]
 			}
+			if strings.Contains(host, ",") {
+				return fmt.Errorf("the job's launcher is on one host, and there are several in %q: banyan jobs --host %s says which", host, host)
+			}
 			return attach(host, launch, job, watch, output)
 		},
 	}

@@ -75,7 +75,7 @@ by ";":
   stop rank=1 replica=1 at=1s         freeze it: the others must detect that
   flip rank=1 at=send:100             send a wrong bit: --verify must find it
   random count=2 within=1s seed=7     two processes at random, so that every rank
-                                      keeps a replica
+                                      keeps a replica (any with --rollback)
 
 A process whose heartbeats stop for the heartbeat timeout is taken for dead, and killed.
 A process that computes goes on sending them. A process with a debugger attached is
@@ -121,6 +121,7 @@ const runExample = `  banyan run -n 4 ./cg matrix.mtx
   banyan run -n 4 --replicas 2 --heal --fault "kill rank=2 at=300ms" ./cg matrix.mtx
   banyan run -n 4 --rollback --snapshot-every 30s ./program
   banyan run -n 4 --rollback --snapshot-dir snapshots --resume ./program
+  banyan run -n 4 --rollback --measure-costs --fault "kill rank=2 at=30s" ./program
   banyan run -n 2 --label --report report.json ./program --its-own-flag
   banyan run -n 4 --replicas 2 --heal --status :8080 --report run.html ./program
   banyan run -n 4 --events events.jsonl --on-event ./page-me ./program
@@ -223,6 +224,8 @@ func (f *runFlags) command() *cobra.Command {
 	flags.BoolVar(&f.config.Rollback, "rollback", false, "take snapshots of a program with safe points, and go back to the last one when a process dies (without replicas)")
 	flags.DurationVar(&f.config.SnapshotEvery, "snapshot-every", 0, fmt.Sprintf("how often --rollback takes a snapshot (default %v)", launcher.DefaultSnapshotEvery))
 	flags.StringVar(&f.config.SnapshotDir, "snapshot-dir", "", "keep the snapshots of --rollback in `DIR`, too: the last two, until the job ends well")
+	flags.BoolVar(&f.config.MeasureCosts, "measure-costs", false, "say at the end what snapshots and the ways back to them cost, as banyan plan replication takes it")
+	flags.IntVar(&f.config.SnapshotDirEvery, "snapshot-dir-every", 0, "write one of `N` snapshots to --snapshot-dir; the others are in memory only (default 1)")
 	flags.BoolVar(&f.config.ResumeSnapshot, "resume", false, "go on from the last whole snapshot in the --snapshot-dir of a job that has ended")
 	flags.StringVar(&f.config.FaultTolerance, "with-ft", launcher.FaultToleranceAuto, "whether the job goes on when a rank is lost (without replicas): auto (if the program has set an error handler for that), ulfm or mpi (yes, and each rank's\nerror handler decides), no")
 	flags.IntVar(&f.config.SpareRanks, "spare-ranks", 0, "start `N` more ranks, which wait to take the rank of a dead one, in programs that handle failures themselves")

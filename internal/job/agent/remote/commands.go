@@ -76,6 +76,8 @@ func (s *server) carryOut(m wire.Message) {
 		s.drains[m.Ask] = stop
 		s.mu.Unlock()
 		go s.drain(m, p, stop)
+	case wire.DigestPart:
+		go s.digestPart(m)
 	case wire.ReadPart:
 		go s.readPart(m)
 	case wire.WritePart:

@@ -11,8 +11,8 @@ import (
 // between, the launcher can't know which one the agent has: then its host is lost only if both are
 // over.
 
-// Peers joins an agent with those of other hosts (package succession). Its methods are called by
-// one goroutine.
+// Peers joins an agent with those of other hosts (package succession). Its methods but Ending are
+// called by one goroutine.
 type Peers interface {
 	// Open opens the agent to others.
 	Open() (wire.Ports, error)
@@ -22,6 +22,9 @@ type Peers interface {
 	Begin(words []byte, joined func(Lease), holds func() bool) error
 	// Meet takes the launcher's words about others.
 	Meet(words []byte)
+	// Ending says whether the launcher's lease is nearly over. It is called as long as that one
+	// counts, because the voters' hasn't begun.
+	Ending(due bool)
 	// Next tells of launchers, once the agent has joined.
 	Next() <-chan Successor
 }

@@ -300,7 +300,7 @@ func (r *Remote) take(m wire.Message) {
 	switch m.Type {
 	case wire.Joined:
 		r.hasJoined()
-	case wire.Started, wire.Failed, wire.Taken, wire.Drained, wire.Adopted, wire.Opened, wire.PartRead, wire.PartReady, wire.PartWritten, wire.Showing, wire.Recorded:
+	case wire.Started, wire.Failed, wire.Taken, wire.Drained, wire.Adopted, wire.Opened, wire.PartDigested, wire.PartRead, wire.PartReady, wire.PartWritten, wire.Showing, wire.Recorded:
 		r.mu.Lock()
 		c := r.answers[m.Ask]
 		delete(r.answers, m.Ask)

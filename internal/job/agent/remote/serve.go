@@ -28,6 +28,10 @@ const DefaultLimit = 20 * time.Second
 // to spare.
 const goodbyeLimit = 3 * time.Second
 
+// forewarning is how long before the end of the launcher's lease the peers hear of that: an agent
+// that is late to look at the clock is ended by the kernel.
+const forewarning = time.Second
+
 // killLimit bounds how long an agent that ends waits for its processes to be dead.
 const killLimit = 2 * time.Second
 
@@ -279,11 +283,15 @@ func (s *server) granted(g lease.Grant) {
 // held says whether the agent has its lease, and will have it for a moment. If not, the agent ends.
 func (s *server) held() bool {
 	s.mu.Lock()
-	voters := s.lease
-	held := voters == nil && s.holder.Held(deadline.Now()+s.early)
+	voters, now := s.lease, deadline.Now()
+	held := voters == nil && s.holder.Held(now+s.early)
+	ending := !held || now+proto.Time(forewarning) >= s.holder.Until()
 	s.mu.Unlock()
-	if voters != nil {
+	switch {
+	case voters != nil:
 		held = voters.Held()
+	case s.peers != nil:
+		s.peers.Ending(ending)
 	}
 	if !held {
 		s.over(ErrLeaseOver)

@@ -39,12 +39,34 @@ func (s *server) sendPart(m wire.Message) (n int64, err error) {
 	if !is || m.Slot < 0 || m.Slot > 1 {
 		return 0, errNoSnapshots
 	}
-	from, err := keeps.ReadPart(m.Proc, m.Slot)
+	some, err := agent.DecodePartBlocks(m.Words)
+	if err != nil {
+		return 0, err
+	}
+	from, err := keeps.ReadPart(m.Proc, m.Slot, some)
 	if err != nil {
 		return 0, err
 	}
 	defer from.Close()
 	return io.CopyBuffer(struct{ io.Writer }{to}, struct{ io.Reader }{from}, make([]byte, copied))
+}
+
+// digestPart says what a memory has.
+func (s *server) digestPart(m wire.Message) {
+	answer := wire.Message{Type: wire.PartDigested, Ask: m.Ask}
+	d, err := s.digests(m)
+	if answer.Words = d.Encode(); err != nil {
+		answer.Text = err.Error()
+	}
+	s.say(answer)
+}
+
+func (s *server) digests(m wire.Message) (agent.PartDigests, error) {
+	keeps, is := s.local.(agent.SnapshotAgent)
+	if !is || m.Slot < 0 || m.Slot > 1 {
+		return agent.PartDigests{}, errNoSnapshots
+	}
+	return keeps.PartDigests(m.Proc, m.Slot)
 }
 
 // writePart takes a part, and answers when it is there.
@@ -63,7 +85,11 @@ func (s *server) takePart(m wire.Message, from *link.In) (n int64, err error) {
 	if !is || m.Slot < 0 || m.Slot > 1 {
 		return 0, errNoSnapshots
 	}
-	to, err := keeps.WritePart(m.Proc, m.Slot)
+	some, err := agent.DecodePartBlocks(m.Words)
+	if err != nil {
+		return 0, err
+	}
+	to, err := keeps.WritePart(m.Proc, m.Slot, some)
 	if err != nil {
 		return 0, err
 	}
@@ -71,11 +97,27 @@ func (s *server) takePart(m wire.Message, from *link.In) (n int64, err error) {
 	return n, errors.Join(err, to.Close())
 }
 
+// PartDigests implements agent.SnapshotAgent.
+func (r *Remote) PartDigests(p proto.Proc, slot int) (agent.PartDigests, error) {
+	number, answer, err := r.askWith(wire.Message{Type: wire.DigestPart, Proc: p, Slot: slot}, func(uint64) {})
+	if err != nil {
+		return agent.PartDigests{}, err
+	}
+	m, err := r.answered(number, answer)
+	switch {
+	case err != nil:
+		return agent.PartDigests{}, err
+	case m.Text != "":
+		return agent.PartDigests{}, errors.New(m.Text)
+	}
+	return agent.DecodePartDigests(m.Words)
+}
+
 // ReadPart implements agent.SnapshotAgent.
-func (r *Remote) ReadPart(p proto.Proc, slot int) (io.ReadCloser, error) {
+func (r *Remote) ReadPart(p proto.Proc, slot int, some *agent.PartBlocks) (io.ReadCloser, error) {
 	x := &incoming{r: r}
 	var err error
-	x.number, x.answer, err = r.askWith(wire.Message{Type: wire.ReadPart, Proc: p, Slot: slot}, func(number uint64) {
+	x.number, x.answer, err = r.askWith(wire.Message{Type: wire.ReadPart, Proc: p, Slot: slot, Words: some.Encode()}, func(number uint64) {
 		x.In = r.link.In(partStream(p, number))
 	})
 	return x, err
@@ -110,10 +152,10 @@ func (x *incoming) Read(b []byte) (n int, err error) {
 }
 
 // WritePart implements agent.SnapshotAgent.
-func (r *Remote) WritePart(p proto.Proc, slot int) (io.WriteCloser, error) {
+func (r *Remote) WritePart(p proto.Proc, slot int, some *agent.PartBlocks) (io.WriteCloser, error) {
 	x := &outgoing{r: r}
 	x.number, x.answer = r.expect()
-	m := wire.Message{Type: wire.WritePart, Proc: p, Slot: slot, Count: int64(x.number)}
+	m := wire.Message{Type: wire.WritePart, Proc: p, Slot: slot, Count: int64(x.number), Words: some.Encode()}
 	number, ready, err := r.askWith(m, func(number uint64) { x.Out = r.link.Out(partStream(p, number), true) })
 	if err == nil {
 		_, err = r.answered(number, ready) // before that the agent doesn't know the stream

@@ -63,7 +63,7 @@ func TestPartsTravel(t *testing.T) {
 	}
 	parts[3] = parts[2]
 	for i, want := range parts {
-		from, err := r.ReadPart(proto.Proc(i), i%2)
+		from, err := r.ReadPart(proto.Proc(i), i%2, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,8 +74,64 @@ func TestPartsTravel(t *testing.T) {
 	}
 }
 
+// TestChangedBlocksTravel changes a part of another host's agent by the blocks that differ.
+func TestChangedBlocksTravel(t *testing.T) {
+	r, local, _ := keepingAgent(t)
+	b := make([]byte, 1<<20)
+	if err := write(r, 0, b); err != nil {
+		t.Fatal(err)
+	}
+	had, err := r.PartDigests(0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[300_000], b[900_000] = 1, 2
+	here, err := agent.NewLocal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := here.WritePart(0, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.Write(b)
+	has, err := here.PartDigests(0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := has.Changes(had)
+	if n := changed.Bytes(); n != 2*64<<10 {
+		t.Errorf("%d bytes differ", n)
+	}
+	to, err := r.WritePart(0, 0, changed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := here.ReadPart(0, 0, changed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(to, from); err != nil {
+		t.Fatal(err)
+	}
+	if err := to.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := local.PartDigests(0, 0); err != nil || !now.Equal(has) {
+		t.Error("the copy differs", err)
+	}
+	some, err := r.ReadPart(0, 0, changed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer some.Close()
+	if got, err := io.ReadAll(some); err != nil || len(got) != 2*64<<10 || bytes.Count(got, []byte{0}) != len(got)-2 {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
 func write(r *Remote, i int, b []byte) error {
-	to, err := r.WritePart(proto.Proc(i), i%2)
+	to, err := r.WritePart(proto.Proc(i), i%2, nil)
 	if err != nil {
 		return err
 	}
@@ -86,7 +142,7 @@ func write(r *Remote, i int, b []byte) error {
 // TestPartsOfLostHosts ends the agent while a part is on its way.
 func TestPartsOfLostHosts(t *testing.T) {
 	r, _, end := keepingAgent(t)
-	to, err := r.WritePart(0, 0)
+	to, err := r.WritePart(0, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +154,7 @@ func TestPartsOfLostHosts(t *testing.T) {
 	if err := to.Close(); err == nil {
 		t.Error("a part of a lost host was written")
 	}
-	if from, err := r.ReadPart(0, 0); err == nil {
+	if from, err := r.ReadPart(0, 0, nil); err == nil {
 		if _, err = io.ReadAll(from); err == nil {
 			t.Error("a part of a lost host was read")
 		}

@@ -29,12 +29,14 @@ const (
 	// Drained answers, unless Forget does away with the question.
 	Drain  Type = "drain"
 	Forget Type = "forget"
-	// ReadPart asks for what the memory Slot of a process's snapshots has, on the stream Part.
-	// PartRead says how much that is. WritePart announces what it is to have, on that stream.
-	// PartReady answers; and PartWritten, behind the end of the stream, answers the question
-	// numbered Count.
-	ReadPart  Type = "read part"
-	WritePart Type = "write part"
+	// DigestPart asks for digests of what the memory Slot of a process's snapshots has.
+	// PartDigested answers. ReadPart asks for it, or for the blocks in Words, on the stream
+	// Part. PartRead says how much that is. WritePart announces what it is to have, or the
+	// blocks in Words, on that stream. PartReady answers; and PartWritten, behind the end of the
+	// stream, answers the question numbered Count.
+	DigestPart Type = "digest part"
+	ReadPart   Type = "read part"
+	WritePart  Type = "write part"
 	// Watch asks for news of debuggers, also of the process Speaker that speaks for this one.
 	Watch Type = "watch"
 	// Close asks the agent to end all processes and itself. Gone answers.
@@ -64,6 +66,8 @@ const (
 	Taken     Type = "taken"   // Count, or Text
 	Drained   Type = "drained" // Count
 	PartReady Type = "part ready"
+	// PartDigested tells the digests of a part, Words; or Text says what failed.
+	PartDigested Type = "part digested"
 	// PartRead and PartWritten tell how many bytes a part has, Count; or Text says what failed.
 	PartRead    Type = "part read"
 	PartWritten Type = "part written"
@@ -146,7 +150,7 @@ type Message struct {
 	Status      uint32            `json:"status,omitempty"`
 	Standing    []Standing        `json:"standing,omitempty"`
 	Ports       *Ports            `json:"ports,omitempty"`
-	Words       []byte            `json:"words,omitempty"` // Charter, Meet, Show, Showing, Request, Answered, Record, Recorded
+	Words       []byte            `json:"words,omitempty"` // Charter, Meet, Show, Showing, Request, Answered, Record, Recorded; blocks of parts
 	Counters    *counters.Record  `json:"counters,omitempty"`
 	At          proto.Time        `json:"at,omitempty"` // by the agent's CLOCK_BOOTTIME
 }

@@ -2,6 +2,7 @@ package shm
 
 import (
 	"fmt"
+	"math"
 	"unsafe"
 
 	"banyan/internal/proto"
@@ -61,6 +62,21 @@ func (r *Reader) Next(in *Inbound) (Found, error) {
 		h.Kind, h.Flags, h.Length = wire.Kind(word>>8), uint8(word>>16), uint32(n)
 		h.Context, h.Seq, h.Src, h.Dst, h.Tag = s.context, s.seq, proto.Rank(s.src), proto.Rank(s.dst), s.tag
 		h.Total, h.Aux, h.Offset, h.ID = uint64(s.total), 0, 0, 0
+		in.length = int(n)
+		copy(in.payload[:n], unsafe.Slice((*byte)(unsafe.Add(at, shortSize)), n))
+		r.head += lines(shortSize + n)
+		return Frame, in.Header.Check()
+	case formTyped:
+		if n > transport.DirectSize {
+			break
+		}
+		at := r.at(r.head)
+		s := (*short)(at)
+		h := &in.Header
+		h.Kind, h.Flags, h.Length = wire.Kind(word>>8), uint8(word>>16), uint32(n)
+		h.Context, h.Seq, h.Src, h.Dst, h.Tag = s.context, s.seq, proto.Rank(s.src), proto.Rank(s.dst), s.tag
+		total := s.total // read once: the writer may change it
+		h.Total, h.Aux, h.Offset, h.ID = uint64(total&math.MaxUint16), int32(total>>16<<8|uint32(word>>24)&0xff), 0, 0
 		in.length = int(n)
 		copy(in.payload[:n], unsafe.Slice((*byte)(unsafe.Add(at, shortSize)), n))
 		r.head += lines(shortSize + n)

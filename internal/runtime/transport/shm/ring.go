@@ -14,12 +14,13 @@ import (
 // all records.
 //
 //	frame, short   word, Context, Seq, Src, Dst, Tag, Total     40 bytes, payload
+//	frame, typed   the same, and Aux beside the word and Total  40 bytes, payload
 //	frame, middle  word, Context, Seq, Offset, Src, Dst, Aux, Total   48 bytes, payload
 //	frame, full    word, header as on a wire                    72 bytes, payload
 //	stream         word, nothing                                64 bytes, bytes
 //
-// A short or middle frame is one whose other fields are zero. With a payload of up to 24 or 16
-// bytes it is a single line: messages are short frames, broadcasts middle ones. Stream records
+// A short, typed or middle frame is one whose other fields are zero. With a payload of up to 24 or
+// 16 bytes it is a single line: messages are short frames, broadcasts middle ones. Stream records
 // carry bytes of package stream: frames with large payloads, and frames that had to wait in an
 // Outbox.
 //
@@ -49,13 +50,15 @@ func (h *half) word(position uint64) *atomic.Uint64 {
 	return (*atomic.Uint64)(h.at(position))
 }
 
-// The word of a record: its form in bits 0-7, the Kind of a short or middle frame in bits 8-15
-// and its Flags in bits 16-23, the number of payload bytes in bits 32-63.
+// The word of a record: its form in bits 0-7, the Kind of a short, typed or middle frame in bits
+// 8-15 and its Flags in bits 16-23, the number of payload bytes in bits 32-63. A typed frame's Aux
+// has up to 24 bits: the lower 8 are bits 24-31 of the word, the others the upper 16 of total.
 const (
 	formShort  = 1
 	formFull   = 2
 	formStream = 3
 	formMiddle = 4
+	formTyped  = 5
 )
 
 // These are the bytes before the payload in each form.

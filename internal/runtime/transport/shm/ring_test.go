@@ -45,7 +45,7 @@ func randomFrame(rng *rand.Rand) (wire.Header, []byte) {
 		Kind: wire.KindEager, Flags: uint8(rng.Uint32()), Length: uint32(n), Context: rng.Uint64(), Seq: rng.Uint64(),
 		Src: proto.Rank(rng.Int32()), Dst: proto.Rank(rng.Int32()), Tag: int32(rng.Uint32()), Total: uint64(rng.IntN(n + 1)),
 	}
-	switch rng.IntN(6) {
+	switch rng.IntN(7) {
 	case 0:
 		h.Aux = int32(rng.Uint32())
 	case 1:
@@ -54,6 +54,8 @@ func randomFrame(rng *rand.Rand) (wire.Header, []byte) {
 		h.ID = rng.Uint64()
 	case 3:
 		h.Tag, h.Aux, h.Offset = 0, int32(rng.Uint32()), rng.Uint64()
+	case 4:
+		h.Aux = int32(rng.Uint32N(wire.MaxType) + 1)
 	}
 	return h, payload
 }

@@ -68,13 +68,21 @@ func (w *Writer) zero(position uint64) { *(*uint64)(w.at(position)) = 0 }
 // Frame writes a whole frame with at most transport.DirectSize bytes of payload. If there is no
 // room it writes nothing.
 func (w *Writer) Frame(h *wire.Header, payload []byte) bool {
-	n := uint64(len(payload))
 	switch {
 	case h.ID != 0 || h.Total > math.MaxUint32:
 		return w.full(h, payload)
 	case h.Aux != 0 || h.Offset != 0:
+		if h.Kind == wire.KindEager {
+			return w.typed(h, payload)
+		}
 		return w.middle(h, payload)
 	}
+	return w.short(h, payload, uint32(h.Total), formShort)
+}
+
+// short writes a short frame, or a typed one, which differs in total and form.
+func (w *Writer) short(h *wire.Header, payload []byte, total uint32, form uint64) bool {
+	n := uint64(len(payload))
 	if !w.room(shortSize + n) {
 		return false
 	}
@@ -82,10 +90,19 @@ func (w *Writer) Frame(h *wire.Header, payload []byte) bool {
 	s := (*short)(at)
 	s.context, s.seq = h.Context, h.Seq
 	s.src, s.dst, s.tag = int32(h.Src), int32(h.Dst), h.Tag
-	s.total = uint32(h.Total)
+	s.total = total
 	copy(unsafe.Slice((*byte)(unsafe.Add(at, shortSize)), n), payload)
-	w.publish(formShort|uint64(h.Kind)<<8|uint64(h.Flags)<<16|n<<32, shortSize+n)
+	w.publish(form|uint64(h.Kind)<<8|uint64(h.Flags)<<16|n<<32, shortSize+n)
 	return true
+}
+
+// typed writes a message whose type is given.
+func (w *Writer) typed(h *wire.Header, payload []byte) bool {
+	aux := uint64(uint32(h.Aux))
+	if aux > wire.MaxType || h.Total > math.MaxUint16 || h.Offset != 0 {
+		return w.full(h, payload)
+	}
+	return w.short(h, payload, uint32(h.Total)|uint32(aux>>8)<<16, formTyped|aux&0xff<<24)
 }
 
 func (w *Writer) middle(h *wire.Header, payload []byte) bool {
