@@ -79,8 +79,7 @@ static inline int banyan_result(int code)
 }
 #define RESULT(code) banyan_result(code)
 
-// A function that isn't implemented prints that once, and fails: files' functions too, although the
-// default error handler of files returns. A program that goes on believes that its data is safe.
+// A function that isn't implemented prints that once, and fails.
 #define NO_OBJECT 0, 0
 #define OF_COMM(comm) (uintptr_t)(comm), 0
 #define OF_WIN(win) 0, (uintptr_t)(win)

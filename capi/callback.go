@@ -45,6 +45,21 @@ static int cancel_request(uintptr_t fn, uintptr_t extra, int complete)
 	return ((MPI_Grequest_cancel_function *)fn)((void *)extra, complete);
 }
 
+static int convert(uintptr_t fn, void *user, uintptr_t datatype, int count, void *file, MPI_Offset position, uintptr_t extra)
+{
+	return ((MPI_Datarep_conversion_function *)fn)(user, (MPI_Datatype)datatype, count, file, position, (void *)extra);
+}
+
+static int convert_c(uintptr_t fn, void *user, uintptr_t datatype, MPI_Count count, void *file, MPI_Offset position, uintptr_t extra)
+{
+	return ((MPI_Datarep_conversion_function_c *)fn)(user, (MPI_Datatype)datatype, count, file, position, (void *)extra);
+}
+
+static int file_extent(uintptr_t fn, uintptr_t datatype, MPI_Aint *extent, uintptr_t extra)
+{
+	return ((MPI_Datarep_extent_function *)fn)((MPI_Datatype)datatype, extent, (void *)extra);
+}
+
 static int save_state(uintptr_t fn, uintptr_t extra, int *count, const MPIX_State_piece **pieces)
 {
 	return ((MPIX_State_save_function *)fn)((void *)extra, count, pieces);
@@ -58,6 +73,7 @@ static int load_state(uintptr_t fn, uintptr_t extra, void *data, MPI_Count lengt
 import "C"
 
 import (
+	"math"
 	"unsafe"
 
 	"banyan/internal/mpi/binding"
@@ -99,6 +115,22 @@ func (callbacks) CancelRequest(fn, extra uintptr, complete bool) binding.Code {
 		c = 1
 	}
 	return binding.Code(C.cancel_request(C.uintptr_t(fn), C.uintptr_t(extra), c))
+}
+
+func (callbacks) ConvertData(fn uintptr, wide bool, user unsafe.Pointer, datatype binding.Datatype, count int64, file unsafe.Pointer, position int64, extra uintptr) binding.Code {
+	if wide {
+		return binding.Code(C.convert_c(C.uintptr_t(fn), user, C.uintptr_t(datatype), C.MPI_Count(count), file, C.MPI_Offset(position), C.uintptr_t(extra)))
+	}
+	if count > math.MaxInt32 {
+		return binding.ErrCount
+	}
+	return binding.Code(C.convert(C.uintptr_t(fn), user, C.uintptr_t(datatype), C.int(count), file, C.MPI_Offset(position), C.uintptr_t(extra)))
+}
+
+func (callbacks) FileExtent(fn uintptr, datatype binding.Datatype, extra uintptr) (int64, binding.Code) {
+	var extent C.MPI_Aint
+	code := C.file_extent(C.uintptr_t(fn), C.uintptr_t(datatype), &extent, C.uintptr_t(extra))
+	return int64(extent), binding.Code(code)
 }
 
 func (callbacks) SaveState(fn, extra uintptr) (pieces [][]byte, code binding.Code) {

@@ -438,530 +438,269 @@ int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype d
 }
 ALIAS(int, MPI_Fetch_and_op, (const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win));
 
-int PMPI_File_call_errhandler(MPI_File fh, int errorcode)
-{
-	MISSING(MPI_File_call_errhandler, NO_OBJECT);
-}
-ALIAS(int, MPI_File_call_errhandler, (MPI_File fh, int errorcode));
+ENTRY(MPI_File_call_errhandler, (MPI_File fh, int errorcode), (fh, errorcode),
+      RESULT(banyan_FileCallErrhandler(HANDLE(fh), errorcode)));
 
-int PMPI_File_close(MPI_File *fh)
-{
-	MISSING(MPI_File_close, NO_OBJECT);
-}
-ALIAS(int, MPI_File_close, (MPI_File *fh));
+ENTRY(MPI_File_close, (MPI_File *fh), (fh),
+      RESULT(banyan_FileClose(POINTER(fh))));
 
 ENTRY(MPI_File_create_errhandler, (MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler), (file_errhandler_fn, errhandler),
       RESULT(banyan_FileCreateErrhandler((uintptr_t)file_errhandler_fn, POINTER(errhandler))));
 
-int PMPI_File_delete(const char *filename, MPI_Info info)
-{
-	MISSING(MPI_File_delete, NO_OBJECT);
-}
-ALIAS(int, MPI_File_delete, (const char *filename, MPI_Info info));
-
-int PMPI_File_get_amode(MPI_File fh, int *amode)
-{
-	MISSING(MPI_File_get_amode, NO_OBJECT);
-}
-ALIAS(int, MPI_File_get_amode, (MPI_File fh, int *amode));
-
-int PMPI_File_get_atomicity(MPI_File fh, int *flag)
-{
-	MISSING(MPI_File_get_atomicity, NO_OBJECT);
-}
-ALIAS(int, MPI_File_get_atomicity, (MPI_File fh, int *flag));
-
-int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
-{
-	MISSING(MPI_File_get_byte_offset, NO_OBJECT);
-}
-ALIAS(int, MPI_File_get_byte_offset, (MPI_File fh, MPI_Offset offset, MPI_Offset *disp));
-
-int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
-{
-	MISSING(MPI_File_get_errhandler, NO_OBJECT);
-}
-ALIAS(int, MPI_File_get_errhandler, (MPI_File file, MPI_Errhandler *errhandler));
-
-int PMPI_File_get_group(MPI_File fh, MPI_Group *group)
-{
-	MISSING(MPI_File_get_group, NO_OBJECT);
-}
-ALIAS(int, MPI_File_get_group, (MPI_File fh, MPI_Group *group));
-
-int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
-{
-	MISSING(MPI_File_get_info, NO_OBJECT);
-}
-ALIAS(int, MPI_File_get_info, (MPI_File fh, MPI_Info *info_used));
-
-int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
-{
-	MISSING(MPI_File_get_position, NO_OBJECT);
-}
-ALIAS(int, MPI_File_get_position, (MPI_File fh, MPI_Offset *offset));
-
-int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
-{
-	MISSING(MPI_File_get_position_shared, NO_OBJECT);
-}
-ALIAS(int, MPI_File_get_position_shared, (MPI_File fh, MPI_Offset *offset));
-
-int PMPI_File_get_size(MPI_File fh, MPI_Offset *size)
-{
-	MISSING(MPI_File_get_size, NO_OBJECT);
-}
-ALIAS(int, MPI_File_get_size, (MPI_File fh, MPI_Offset *size));
-
-int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
-{
-	MISSING(MPI_File_get_type_extent, NO_OBJECT);
-}
-ALIAS(int, MPI_File_get_type_extent, (MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent));
-
-int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
-{
-	MISSING(MPI_File_get_type_extent_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_get_type_extent_c, (MPI_File fh, MPI_Datatype datatype, MPI_Count *extent));
-
-int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep)
-{
-	MISSING(MPI_File_get_view, NO_OBJECT);
-}
-ALIAS(int, MPI_File_get_view, (MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep));
-
-int PMPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iread, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iread, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iread_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iread_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iread_all, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iread_all, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iread_all_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iread_all_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iread_at, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iread_at, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iread_at_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iread_at_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iread_at_all, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iread_at_all, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iread_at_all_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iread_at_all_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iread_shared, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iread_shared, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iread_shared_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iread_shared_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iwrite, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iwrite, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iwrite_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iwrite_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iwrite_all, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iwrite_all, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iwrite_all_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iwrite_all_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iwrite_at, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iwrite_at, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iwrite_at_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iwrite_at_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iwrite_at_all, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iwrite_at_all, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iwrite_at_all_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iwrite_at_all_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iwrite_shared, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iwrite_shared, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request)
-{
-	MISSING(MPI_File_iwrite_shared_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_iwrite_shared_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request));
-
-int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
-{
-	MISSING(MPI_File_open, OF_COMM(comm));
-}
-ALIAS(int, MPI_File_open, (MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh));
-
-int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
-{
-	MISSING(MPI_File_preallocate, NO_OBJECT);
-}
-ALIAS(int, MPI_File_preallocate, (MPI_File fh, MPI_Offset size));
-
-int PMPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_read, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_read_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_read_all, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_all, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_read_all_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_all_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
-{
-	MISSING(MPI_File_read_all_begin, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_all_begin, (MPI_File fh, void *buf, int count, MPI_Datatype datatype));
-
-int PMPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
-{
-	MISSING(MPI_File_read_all_begin_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_all_begin_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype));
-
-int PMPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
-{
-	MISSING(MPI_File_read_all_end, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_all_end, (MPI_File fh, void *buf, MPI_Status *status));
-
-int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_read_at, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_at, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_read_at_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_at_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_read_at_all, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_at_all, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_read_at_all_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_at_all_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype)
-{
-	MISSING(MPI_File_read_at_all_begin, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_at_all_begin, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype));
-
-int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype)
-{
-	MISSING(MPI_File_read_at_all_begin_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_at_all_begin_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype));
-
-int PMPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
-{
-	MISSING(MPI_File_read_at_all_end, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_at_all_end, (MPI_File fh, void *buf, MPI_Status *status));
-
-int PMPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_read_ordered, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_ordered, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_read_ordered_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_ordered_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
-{
-	MISSING(MPI_File_read_ordered_begin, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_ordered_begin, (MPI_File fh, void *buf, int count, MPI_Datatype datatype));
-
-int PMPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
-{
-	MISSING(MPI_File_read_ordered_begin_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_ordered_begin_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype));
-
-int PMPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
-{
-	MISSING(MPI_File_read_ordered_end, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_ordered_end, (MPI_File fh, void *buf, MPI_Status *status));
-
-int PMPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_read_shared, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_shared, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_read_shared_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_read_shared_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
-{
-	MISSING(MPI_File_seek, NO_OBJECT);
-}
-ALIAS(int, MPI_File_seek, (MPI_File fh, MPI_Offset offset, int whence));
-
-int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
-{
-	MISSING(MPI_File_seek_shared, NO_OBJECT);
-}
-ALIAS(int, MPI_File_seek_shared, (MPI_File fh, MPI_Offset offset, int whence));
-
-int PMPI_File_set_atomicity(MPI_File fh, int flag)
-{
-	MISSING(MPI_File_set_atomicity, NO_OBJECT);
-}
-ALIAS(int, MPI_File_set_atomicity, (MPI_File fh, int flag));
-
-int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
-{
-	MISSING(MPI_File_set_errhandler, NO_OBJECT);
-}
-ALIAS(int, MPI_File_set_errhandler, (MPI_File file, MPI_Errhandler errhandler));
-
-int PMPI_File_set_info(MPI_File fh, MPI_Info info)
-{
-	MISSING(MPI_File_set_info, NO_OBJECT);
-}
-ALIAS(int, MPI_File_set_info, (MPI_File fh, MPI_Info info));
-
-int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
-{
-	MISSING(MPI_File_set_size, NO_OBJECT);
-}
-ALIAS(int, MPI_File_set_size, (MPI_File fh, MPI_Offset size));
-
-int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep, MPI_Info info)
-{
-	MISSING(MPI_File_set_view, NO_OBJECT);
-}
-ALIAS(int, MPI_File_set_view, (MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep, MPI_Info info));
-
-int PMPI_File_sync(MPI_File fh)
-{
-	MISSING(MPI_File_sync, NO_OBJECT);
-}
-ALIAS(int, MPI_File_sync, (MPI_File fh));
-
-int PMPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_write, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_write_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_write_all, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_all, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_write_all_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_all_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
-{
-	MISSING(MPI_File_write_all_begin, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_all_begin, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype));
-
-int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
-{
-	MISSING(MPI_File_write_all_begin_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_all_begin_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype));
-
-int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
-{
-	MISSING(MPI_File_write_all_end, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_all_end, (MPI_File fh, const void *buf, MPI_Status *status));
-
-int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_write_at, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_at, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_write_at_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_at_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_write_at_all, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_at_all, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_write_at_all_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_at_all_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype)
-{
-	MISSING(MPI_File_write_at_all_begin, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_at_all_begin, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype));
-
-int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype)
-{
-	MISSING(MPI_File_write_at_all_begin_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_at_all_begin_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype));
-
-int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
-{
-	MISSING(MPI_File_write_at_all_end, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_at_all_end, (MPI_File fh, const void *buf, MPI_Status *status));
-
-int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_write_ordered, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_ordered, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_write_ordered_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_ordered_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
-{
-	MISSING(MPI_File_write_ordered_begin, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_ordered_begin, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype));
-
-int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
-{
-	MISSING(MPI_File_write_ordered_begin_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_ordered_begin_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype));
-
-int PMPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
-{
-	MISSING(MPI_File_write_ordered_end, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_ordered_end, (MPI_File fh, const void *buf, MPI_Status *status));
-
-int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_write_shared, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_shared, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status));
-
-int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
-{
-	MISSING(MPI_File_write_shared_c, NO_OBJECT);
-}
-ALIAS(int, MPI_File_write_shared_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status));
+ENTRY(MPI_File_delete, (const char *filename, MPI_Info info), (filename, info),
+      RESULT(banyan_FileDelete(POINTER(filename), HANDLE(info))));
+
+ENTRY(MPI_File_get_amode, (MPI_File fh, int *amode), (fh, amode),
+      RESULT(banyan_FileGetAmode(HANDLE(fh), POINTER(amode))));
+
+ENTRY(MPI_File_get_atomicity, (MPI_File fh, int *flag), (fh, flag),
+      RESULT(banyan_FileGetAtomicity(HANDLE(fh), POINTER(flag))));
+
+ENTRY(MPI_File_get_byte_offset, (MPI_File fh, MPI_Offset offset, MPI_Offset *disp), (fh, offset, disp),
+      RESULT(banyan_FileGetByteOffset(HANDLE(fh), offset, POINTER(disp))));
+
+ENTRY(MPI_File_get_errhandler, (MPI_File file, MPI_Errhandler *errhandler), (file, errhandler),
+      RESULT(banyan_FileGetErrhandler(HANDLE(file), POINTER(errhandler))));
+
+ENTRY(MPI_File_get_group, (MPI_File fh, MPI_Group *group), (fh, group),
+      RESULT(banyan_FileGetGroup(HANDLE(fh), POINTER(group))));
+
+ENTRY(MPI_File_get_info, (MPI_File fh, MPI_Info *info_used), (fh, info_used),
+      RESULT(banyan_FileGetInfo(HANDLE(fh), POINTER(info_used))));
+
+ENTRY(MPI_File_get_position, (MPI_File fh, MPI_Offset *offset), (fh, offset),
+      RESULT(banyan_FileGetPosition(HANDLE(fh), POINTER(offset))));
+
+ENTRY(MPI_File_get_position_shared, (MPI_File fh, MPI_Offset *offset), (fh, offset),
+      RESULT(banyan_FileGetPositionShared(HANDLE(fh), POINTER(offset))));
+
+ENTRY(MPI_File_get_size, (MPI_File fh, MPI_Offset *size), (fh, size),
+      RESULT(banyan_FileGetSize(HANDLE(fh), POINTER(size))));
+
+ENTRY(MPI_File_get_type_extent, (MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent), (fh, datatype, extent),
+      RESULT(banyan_FileGetTypeExtent(HANDLE(fh), HANDLE(datatype), POINTER(extent))));
+
+ENTRY(MPI_File_get_type_extent_c, (MPI_File fh, MPI_Datatype datatype, MPI_Count *extent), (fh, datatype, extent),
+      RESULT(banyan_FileGetTypeExtent(HANDLE(fh), HANDLE(datatype), POINTER(extent))));
+
+ENTRY(MPI_File_get_view, (MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep), (fh, disp, etype, filetype, datarep),
+      RESULT(banyan_FileGetView(HANDLE(fh), POINTER(disp), POINTER(etype), POINTER(filetype), POINTER(datarep))));
+
+ENTRY(MPI_File_iread, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request), (fh, buf, count, datatype, request),
+      RESULT(banyan_FileIread(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_iread_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request), (fh, buf, count, datatype, request),
+      RESULT(banyan_FileIread(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_iread_all, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request), (fh, buf, count, datatype, request),
+      RESULT(banyan_FileIreadAll(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_iread_all_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request), (fh, buf, count, datatype, request),
+      RESULT(banyan_FileIreadAll(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_iread_at, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Request *request), (fh, offset, buf, count, datatype, request),
+      RESULT(banyan_FileIreadAt(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_iread_at_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request), (fh, offset, buf, count, datatype, request),
+      RESULT(banyan_FileIreadAt(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_iread_at_all, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Request *request), (fh, offset, buf, count, datatype, request),
+      RESULT(banyan_FileIreadAtAll(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_iread_at_all_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request), (fh, offset, buf, count, datatype, request),
+      RESULT(banyan_FileIreadAtAll(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_iread_shared, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request), (fh, buf, count, datatype, request),
+      RESULT(banyan_FileIreadShared(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_iread_shared_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request), (fh, buf, count, datatype, request),
+      RESULT(banyan_FileIreadShared(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_iwrite, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request), (fh, buf, count, datatype, request),
+      RESULT(banyan_FileIwrite(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_iwrite_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request), (fh, buf, count, datatype, request),
+      RESULT(banyan_FileIwrite(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_iwrite_all, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request), (fh, buf, count, datatype, request),
+      RESULT(banyan_FileIwriteAll(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_iwrite_all_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request), (fh, buf, count, datatype, request),
+      RESULT(banyan_FileIwriteAll(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_iwrite_at, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request), (fh, offset, buf, count, datatype, request),
+      RESULT(banyan_FileIwriteAt(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_iwrite_at_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request), (fh, offset, buf, count, datatype, request),
+      RESULT(banyan_FileIwriteAt(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_iwrite_at_all, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request), (fh, offset, buf, count, datatype, request),
+      RESULT(banyan_FileIwriteAtAll(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_iwrite_at_all_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request), (fh, offset, buf, count, datatype, request),
+      RESULT(banyan_FileIwriteAtAll(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_iwrite_shared, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Request *request), (fh, buf, count, datatype, request),
+      RESULT(banyan_FileIwriteShared(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_iwrite_shared_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Request *request), (fh, buf, count, datatype, request),
+      RESULT(banyan_FileIwriteShared(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(request))));
+
+ENTRY(MPI_File_open, (MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh), (comm, filename, amode, info, fh),
+      RESULT(banyan_FileOpen(HANDLE(comm), POINTER(filename), amode, HANDLE(info), POINTER(fh))));
+
+ENTRY(MPI_File_preallocate, (MPI_File fh, MPI_Offset size), (fh, size),
+      RESULT(banyan_FilePreallocate(HANDLE(fh), size)));
+
+ENTRY(MPI_File_read, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status), (fh, buf, count, datatype, status),
+      RESULT(banyan_FileRead(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_read_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status), (fh, buf, count, datatype, status),
+      RESULT(banyan_FileRead(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_read_all, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status), (fh, buf, count, datatype, status),
+      RESULT(banyan_FileReadAll(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_read_all_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status), (fh, buf, count, datatype, status),
+      RESULT(banyan_FileReadAll(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_read_all_begin, (MPI_File fh, void *buf, int count, MPI_Datatype datatype), (fh, buf, count, datatype),
+      RESULT(banyan_FileReadAllBegin(HANDLE(fh), POINTER(buf), count, HANDLE(datatype))));
+
+ENTRY(MPI_File_read_all_begin_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype), (fh, buf, count, datatype),
+      RESULT(banyan_FileReadAllBegin(HANDLE(fh), POINTER(buf), count, HANDLE(datatype))));
+
+ENTRY(MPI_File_read_all_end, (MPI_File fh, void *buf, MPI_Status *status), (fh, buf, status),
+      RESULT(banyan_FileReadAllEnd(HANDLE(fh), POINTER(buf), POINTER(status))));
+
+ENTRY(MPI_File_read_at, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status), (fh, offset, buf, count, datatype, status),
+      RESULT(banyan_FileReadAt(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_read_at_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status), (fh, offset, buf, count, datatype, status),
+      RESULT(banyan_FileReadAt(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_read_at_all, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status), (fh, offset, buf, count, datatype, status),
+      RESULT(banyan_FileReadAtAll(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_read_at_all_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status), (fh, offset, buf, count, datatype, status),
+      RESULT(banyan_FileReadAtAll(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_read_at_all_begin, (MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype), (fh, offset, buf, count, datatype),
+      RESULT(banyan_FileReadAtAllBegin(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype))));
+
+ENTRY(MPI_File_read_at_all_begin_c, (MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype), (fh, offset, buf, count, datatype),
+      RESULT(banyan_FileReadAtAllBegin(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype))));
+
+ENTRY(MPI_File_read_at_all_end, (MPI_File fh, void *buf, MPI_Status *status), (fh, buf, status),
+      RESULT(banyan_FileReadAtAllEnd(HANDLE(fh), POINTER(buf), POINTER(status))));
+
+ENTRY(MPI_File_read_ordered, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status), (fh, buf, count, datatype, status),
+      RESULT(banyan_FileReadOrdered(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_read_ordered_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status), (fh, buf, count, datatype, status),
+      RESULT(banyan_FileReadOrdered(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_read_ordered_begin, (MPI_File fh, void *buf, int count, MPI_Datatype datatype), (fh, buf, count, datatype),
+      RESULT(banyan_FileReadOrderedBegin(HANDLE(fh), POINTER(buf), count, HANDLE(datatype))));
+
+ENTRY(MPI_File_read_ordered_begin_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype), (fh, buf, count, datatype),
+      RESULT(banyan_FileReadOrderedBegin(HANDLE(fh), POINTER(buf), count, HANDLE(datatype))));
+
+ENTRY(MPI_File_read_ordered_end, (MPI_File fh, void *buf, MPI_Status *status), (fh, buf, status),
+      RESULT(banyan_FileReadOrderedEnd(HANDLE(fh), POINTER(buf), POINTER(status))));
+
+ENTRY(MPI_File_read_shared, (MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status), (fh, buf, count, datatype, status),
+      RESULT(banyan_FileReadShared(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_read_shared_c, (MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status), (fh, buf, count, datatype, status),
+      RESULT(banyan_FileReadShared(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_seek, (MPI_File fh, MPI_Offset offset, int whence), (fh, offset, whence),
+      RESULT(banyan_FileSeek(HANDLE(fh), offset, whence)));
+
+ENTRY(MPI_File_seek_shared, (MPI_File fh, MPI_Offset offset, int whence), (fh, offset, whence),
+      RESULT(banyan_FileSeekShared(HANDLE(fh), offset, whence)));
+
+ENTRY(MPI_File_set_atomicity, (MPI_File fh, int flag), (fh, flag),
+      RESULT(banyan_FileSetAtomicity(HANDLE(fh), flag)));
+
+ENTRY(MPI_File_set_errhandler, (MPI_File file, MPI_Errhandler errhandler), (file, errhandler),
+      RESULT(banyan_FileSetErrhandler(HANDLE(file), HANDLE(errhandler))));
+
+ENTRY(MPI_File_set_info, (MPI_File fh, MPI_Info info), (fh, info),
+      RESULT(banyan_FileSetInfo(HANDLE(fh), HANDLE(info))));
+
+ENTRY(MPI_File_set_size, (MPI_File fh, MPI_Offset size), (fh, size),
+      RESULT(banyan_FileSetSize(HANDLE(fh), size)));
+
+ENTRY(MPI_File_set_view, (MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep, MPI_Info info), (fh, disp, etype, filetype, datarep, info),
+      RESULT(banyan_FileSetView(HANDLE(fh), disp, HANDLE(etype), HANDLE(filetype), POINTER(datarep), HANDLE(info))));
+
+ENTRY(MPI_File_sync, (MPI_File fh), (fh),
+      RESULT(banyan_FileSync(HANDLE(fh))));
+
+ENTRY(MPI_File_write, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status), (fh, buf, count, datatype, status),
+      RESULT(banyan_FileWrite(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_write_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status), (fh, buf, count, datatype, status),
+      RESULT(banyan_FileWrite(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_write_all, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status), (fh, buf, count, datatype, status),
+      RESULT(banyan_FileWriteAll(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_write_all_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status), (fh, buf, count, datatype, status),
+      RESULT(banyan_FileWriteAll(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_write_all_begin, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype), (fh, buf, count, datatype),
+      RESULT(banyan_FileWriteAllBegin(HANDLE(fh), POINTER(buf), count, HANDLE(datatype))));
+
+ENTRY(MPI_File_write_all_begin_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype), (fh, buf, count, datatype),
+      RESULT(banyan_FileWriteAllBegin(HANDLE(fh), POINTER(buf), count, HANDLE(datatype))));
+
+ENTRY(MPI_File_write_all_end, (MPI_File fh, const void *buf, MPI_Status *status), (fh, buf, status),
+      RESULT(banyan_FileWriteAllEnd(HANDLE(fh), POINTER(buf), POINTER(status))));
+
+ENTRY(MPI_File_write_at, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status), (fh, offset, buf, count, datatype, status),
+      RESULT(banyan_FileWriteAt(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_write_at_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status), (fh, offset, buf, count, datatype, status),
+      RESULT(banyan_FileWriteAt(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_write_at_all, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status), (fh, offset, buf, count, datatype, status),
+      RESULT(banyan_FileWriteAtAll(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_write_at_all_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status), (fh, offset, buf, count, datatype, status),
+      RESULT(banyan_FileWriteAtAll(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_write_at_all_begin, (MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype), (fh, offset, buf, count, datatype),
+      RESULT(banyan_FileWriteAtAllBegin(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype))));
+
+ENTRY(MPI_File_write_at_all_begin_c, (MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype), (fh, offset, buf, count, datatype),
+      RESULT(banyan_FileWriteAtAllBegin(HANDLE(fh), offset, POINTER(buf), count, HANDLE(datatype))));
+
+ENTRY(MPI_File_write_at_all_end, (MPI_File fh, const void *buf, MPI_Status *status), (fh, buf, status),
+      RESULT(banyan_FileWriteAtAllEnd(HANDLE(fh), POINTER(buf), POINTER(status))));
+
+ENTRY(MPI_File_write_ordered, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status), (fh, buf, count, datatype, status),
+      RESULT(banyan_FileWriteOrdered(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_write_ordered_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status), (fh, buf, count, datatype, status),
+      RESULT(banyan_FileWriteOrdered(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_write_ordered_begin, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype), (fh, buf, count, datatype),
+      RESULT(banyan_FileWriteOrderedBegin(HANDLE(fh), POINTER(buf), count, HANDLE(datatype))));
+
+ENTRY(MPI_File_write_ordered_begin_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype), (fh, buf, count, datatype),
+      RESULT(banyan_FileWriteOrderedBegin(HANDLE(fh), POINTER(buf), count, HANDLE(datatype))));
+
+ENTRY(MPI_File_write_ordered_end, (MPI_File fh, const void *buf, MPI_Status *status), (fh, buf, status),
+      RESULT(banyan_FileWriteOrderedEnd(HANDLE(fh), POINTER(buf), POINTER(status))));
+
+ENTRY(MPI_File_write_shared, (MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status), (fh, buf, count, datatype, status),
+      RESULT(banyan_FileWriteShared(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(status))));
+
+ENTRY(MPI_File_write_shared_c, (MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status), (fh, buf, count, datatype, status),
+      RESULT(banyan_FileWriteShared(HANDLE(fh), POINTER(buf), count, HANDLE(datatype), POINTER(status))));
 
 ENTRY(MPI_Finalize, (void), (),
       RESULT(banyan_Finalize()));
@@ -1665,17 +1404,11 @@ ENTRY(MPI_Reduce_scatter_init, (const void *sendbuf, void *recvbuf, const int re
 ENTRY(MPI_Reduce_scatter_init_c, (const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request),
       RESULT(banyan_ReduceScatterInit(POINTER(sendbuf), POINTER(recvbuf), POINTER(recvcounts), 1, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn, MPI_Datarep_conversion_function *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
-{
-	MISSING(MPI_Register_datarep, NO_OBJECT);
-}
-ALIAS(int, MPI_Register_datarep, (const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn, MPI_Datarep_conversion_function *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state));
+ENTRY(MPI_Register_datarep, (const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn, MPI_Datarep_conversion_function *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state), (datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state),
+      RESULT(banyan_RegisterDatarep(POINTER(datarep), (uintptr_t)read_conversion_fn, (uintptr_t)write_conversion_fn, (uintptr_t)dtype_file_extent_fn, (uintptr_t)extra_state)));
 
-int PMPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_c *read_conversion_fn, MPI_Datarep_conversion_function_c *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
-{
-	MISSING(MPI_Register_datarep_c, NO_OBJECT);
-}
-ALIAS(int, MPI_Register_datarep_c, (const char *datarep, MPI_Datarep_conversion_function_c *read_conversion_fn, MPI_Datarep_conversion_function_c *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state));
+ENTRY(MPI_Register_datarep_c, (const char *datarep, MPI_Datarep_conversion_function_c *read_conversion_fn, MPI_Datarep_conversion_function_c *write_conversion_fn, MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state), (datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state),
+      RESULT(banyan_RegisterDatarepC(POINTER(datarep), (uintptr_t)read_conversion_fn, (uintptr_t)write_conversion_fn, (uintptr_t)dtype_file_extent_fn, (uintptr_t)extra_state)));
 
 ENTRY(MPI_Remove_error_class, (int errorclass), (errorclass),
       RESULT(banyan_RemoveErrorClass(errorclass)));

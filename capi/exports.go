@@ -455,9 +455,299 @@ func banyan_ExscanInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count 
 	return int32(process.Exscan(binding.Persistent("MPI_Exscan_init", (*binding.Request)(_request)), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
+//export banyan_FileCallErrhandler
+func banyan_FileCallErrhandler(_fh uintptr, _errorcode int32) int32 {
+	return int32(process.FileCallErrhandler(binding.File(_fh), _errorcode))
+}
+
+//export banyan_FileClose
+func banyan_FileClose(_fh unsafe.Pointer) int32 {
+	return int32(process.FileClose((*binding.File)(_fh)))
+}
+
 //export banyan_FileCreateErrhandler
 func banyan_FileCreateErrhandler(_fileErrhandlerFn uintptr, _errhandler unsafe.Pointer) int32 {
 	return int32(process.FileCreateErrhandler(_fileErrhandlerFn, (*binding.Errhandler)(_errhandler)))
+}
+
+//export banyan_FileDelete
+func banyan_FileDelete(_filename unsafe.Pointer, _info uintptr) int32 {
+	return int32(process.FileDelete((*byte)(_filename), binding.Info(_info)))
+}
+
+//export banyan_FileGetAmode
+func banyan_FileGetAmode(_fh uintptr, _amode unsafe.Pointer) int32 {
+	return int32(process.FileGetAmode(binding.File(_fh), (*int32)(_amode)))
+}
+
+//export banyan_FileGetAtomicity
+func banyan_FileGetAtomicity(_fh uintptr, _flag unsafe.Pointer) int32 {
+	return int32(process.FileGetAtomicity(binding.File(_fh), (*int32)(_flag)))
+}
+
+//export banyan_FileGetByteOffset
+func banyan_FileGetByteOffset(_fh uintptr, _offset int64, _disp unsafe.Pointer) int32 {
+	return int32(process.FileGetByteOffset(binding.File(_fh), _offset, (*int64)(_disp)))
+}
+
+//export banyan_FileGetErrhandler
+func banyan_FileGetErrhandler(_file uintptr, _errhandler unsafe.Pointer) int32 {
+	return int32(process.FileGetErrhandler(binding.File(_file), (*binding.Errhandler)(_errhandler)))
+}
+
+//export banyan_FileGetGroup
+func banyan_FileGetGroup(_fh uintptr, _group unsafe.Pointer) int32 {
+	return int32(process.FileGetGroup(binding.File(_fh), (*binding.Group)(_group)))
+}
+
+//export banyan_FileGetInfo
+func banyan_FileGetInfo(_fh uintptr, _infoUsed unsafe.Pointer) int32 {
+	return int32(process.FileGetInfo(binding.File(_fh), (*binding.Info)(_infoUsed)))
+}
+
+//export banyan_FileGetPosition
+func banyan_FileGetPosition(_fh uintptr, _offset unsafe.Pointer) int32 {
+	return int32(process.FileGetPosition(binding.File(_fh), (*int64)(_offset)))
+}
+
+//export banyan_FileGetPositionShared
+func banyan_FileGetPositionShared(_fh uintptr, _offset unsafe.Pointer) int32 {
+	return int32(process.FileGetPositionShared(binding.File(_fh), (*int64)(_offset)))
+}
+
+//export banyan_FileGetSize
+func banyan_FileGetSize(_fh uintptr, _size unsafe.Pointer) int32 {
+	return int32(process.FileGetSize(binding.File(_fh), (*int64)(_size)))
+}
+
+//export banyan_FileGetTypeExtent
+func banyan_FileGetTypeExtent(_fh uintptr, _datatype uintptr, _extent unsafe.Pointer) int32 {
+	return int32(process.FileGetTypeExtent(binding.File(_fh), binding.Datatype(_datatype), (*int64)(_extent)))
+}
+
+//export banyan_FileGetView
+func banyan_FileGetView(_fh uintptr, _disp unsafe.Pointer, _etype unsafe.Pointer, _filetype unsafe.Pointer, _datarep unsafe.Pointer) int32 {
+	return int32(process.FileGetView(binding.File(_fh), (*int64)(_disp), (*binding.Datatype)(_etype), (*binding.Datatype)(_filetype), (*byte)(_datarep)))
+}
+
+//export banyan_FileIread
+func banyan_FileIread(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.FileIread(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
+}
+
+//export banyan_FileIreadAll
+func banyan_FileIreadAll(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.FileIreadAll(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
+}
+
+//export banyan_FileIreadAt
+func banyan_FileIreadAt(_fh uintptr, _offset int64, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.FileIreadAt(binding.File(_fh), _offset, _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
+}
+
+//export banyan_FileIreadAtAll
+func banyan_FileIreadAtAll(_fh uintptr, _offset int64, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.FileIreadAtAll(binding.File(_fh), _offset, _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
+}
+
+//export banyan_FileIreadShared
+func banyan_FileIreadShared(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.FileIreadShared(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
+}
+
+//export banyan_FileIwrite
+func banyan_FileIwrite(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.FileIwrite(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
+}
+
+//export banyan_FileIwriteAll
+func banyan_FileIwriteAll(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.FileIwriteAll(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
+}
+
+//export banyan_FileIwriteAt
+func banyan_FileIwriteAt(_fh uintptr, _offset int64, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.FileIwriteAt(binding.File(_fh), _offset, _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
+}
+
+//export banyan_FileIwriteAtAll
+func banyan_FileIwriteAtAll(_fh uintptr, _offset int64, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.FileIwriteAtAll(binding.File(_fh), _offset, _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
+}
+
+//export banyan_FileIwriteShared
+func banyan_FileIwriteShared(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.FileIwriteShared(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
+}
+
+//export banyan_FileOpen
+func banyan_FileOpen(_comm uintptr, _filename unsafe.Pointer, _amode int32, _info uintptr, _fh unsafe.Pointer) int32 {
+	return int32(process.FileOpen(binding.Comm(_comm), (*byte)(_filename), _amode, binding.Info(_info), (*binding.File)(_fh)))
+}
+
+//export banyan_FilePreallocate
+func banyan_FilePreallocate(_fh uintptr, _size int64) int32 {
+	return int32(process.FilePreallocate(binding.File(_fh), _size))
+}
+
+//export banyan_FileRead
+func banyan_FileRead(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _status unsafe.Pointer) int32 {
+	return int32(process.FileRead(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Status)(_status)))
+}
+
+//export banyan_FileReadAll
+func banyan_FileReadAll(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _status unsafe.Pointer) int32 {
+	return int32(process.FileReadAll(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Status)(_status)))
+}
+
+//export banyan_FileReadAllBegin
+func banyan_FileReadAllBegin(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr) int32 {
+	return int32(process.FileReadAllBegin(binding.File(_fh), _buf, _count, binding.Datatype(_datatype)))
+}
+
+//export banyan_FileReadAllEnd
+func banyan_FileReadAllEnd(_fh uintptr, _buf unsafe.Pointer, _status unsafe.Pointer) int32 {
+	return int32(process.FileReadAllEnd(binding.File(_fh), _buf, (*binding.Status)(_status)))
+}
+
+//export banyan_FileReadAt
+func banyan_FileReadAt(_fh uintptr, _offset int64, _buf unsafe.Pointer, _count int64, _datatype uintptr, _status unsafe.Pointer) int32 {
+	return int32(process.FileReadAt(binding.File(_fh), _offset, _buf, _count, binding.Datatype(_datatype), (*binding.Status)(_status)))
+}
+
+//export banyan_FileReadAtAll
+func banyan_FileReadAtAll(_fh uintptr, _offset int64, _buf unsafe.Pointer, _count int64, _datatype uintptr, _status unsafe.Pointer) int32 {
+	return int32(process.FileReadAtAll(binding.File(_fh), _offset, _buf, _count, binding.Datatype(_datatype), (*binding.Status)(_status)))
+}
+
+//export banyan_FileReadAtAllBegin
+func banyan_FileReadAtAllBegin(_fh uintptr, _offset int64, _buf unsafe.Pointer, _count int64, _datatype uintptr) int32 {
+	return int32(process.FileReadAtAllBegin(binding.File(_fh), _offset, _buf, _count, binding.Datatype(_datatype)))
+}
+
+//export banyan_FileReadAtAllEnd
+func banyan_FileReadAtAllEnd(_fh uintptr, _buf unsafe.Pointer, _status unsafe.Pointer) int32 {
+	return int32(process.FileReadAtAllEnd(binding.File(_fh), _buf, (*binding.Status)(_status)))
+}
+
+//export banyan_FileReadOrdered
+func banyan_FileReadOrdered(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _status unsafe.Pointer) int32 {
+	return int32(process.FileReadOrdered(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Status)(_status)))
+}
+
+//export banyan_FileReadOrderedBegin
+func banyan_FileReadOrderedBegin(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr) int32 {
+	return int32(process.FileReadOrderedBegin(binding.File(_fh), _buf, _count, binding.Datatype(_datatype)))
+}
+
+//export banyan_FileReadOrderedEnd
+func banyan_FileReadOrderedEnd(_fh uintptr, _buf unsafe.Pointer, _status unsafe.Pointer) int32 {
+	return int32(process.FileReadOrderedEnd(binding.File(_fh), _buf, (*binding.Status)(_status)))
+}
+
+//export banyan_FileReadShared
+func banyan_FileReadShared(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _status unsafe.Pointer) int32 {
+	return int32(process.FileReadShared(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Status)(_status)))
+}
+
+//export banyan_FileSeek
+func banyan_FileSeek(_fh uintptr, _offset int64, _whence int32) int32 {
+	return int32(process.FileSeek(binding.File(_fh), _offset, _whence))
+}
+
+//export banyan_FileSeekShared
+func banyan_FileSeekShared(_fh uintptr, _offset int64, _whence int32) int32 {
+	return int32(process.FileSeekShared(binding.File(_fh), _offset, _whence))
+}
+
+//export banyan_FileSetAtomicity
+func banyan_FileSetAtomicity(_fh uintptr, _flag int32) int32 {
+	return int32(process.FileSetAtomicity(binding.File(_fh), _flag))
+}
+
+//export banyan_FileSetErrhandler
+func banyan_FileSetErrhandler(_file uintptr, _errhandler uintptr) int32 {
+	return int32(process.FileSetErrhandler(binding.File(_file), binding.Errhandler(_errhandler)))
+}
+
+//export banyan_FileSetInfo
+func banyan_FileSetInfo(_fh uintptr, _info uintptr) int32 {
+	return int32(process.FileSetInfo(binding.File(_fh), binding.Info(_info)))
+}
+
+//export banyan_FileSetSize
+func banyan_FileSetSize(_fh uintptr, _size int64) int32 {
+	return int32(process.FileSetSize(binding.File(_fh), _size))
+}
+
+//export banyan_FileSetView
+func banyan_FileSetView(_fh uintptr, _disp int64, _etype uintptr, _filetype uintptr, _datarep unsafe.Pointer, _info uintptr) int32 {
+	return int32(process.FileSetView(binding.File(_fh), _disp, binding.Datatype(_etype), binding.Datatype(_filetype), (*byte)(_datarep), binding.Info(_info)))
+}
+
+//export banyan_FileSync
+func banyan_FileSync(_fh uintptr) int32 {
+	return int32(process.FileSync(binding.File(_fh)))
+}
+
+//export banyan_FileWrite
+func banyan_FileWrite(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _status unsafe.Pointer) int32 {
+	return int32(process.FileWrite(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Status)(_status)))
+}
+
+//export banyan_FileWriteAll
+func banyan_FileWriteAll(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _status unsafe.Pointer) int32 {
+	return int32(process.FileWriteAll(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Status)(_status)))
+}
+
+//export banyan_FileWriteAllBegin
+func banyan_FileWriteAllBegin(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr) int32 {
+	return int32(process.FileWriteAllBegin(binding.File(_fh), _buf, _count, binding.Datatype(_datatype)))
+}
+
+//export banyan_FileWriteAllEnd
+func banyan_FileWriteAllEnd(_fh uintptr, _buf unsafe.Pointer, _status unsafe.Pointer) int32 {
+	return int32(process.FileWriteAllEnd(binding.File(_fh), _buf, (*binding.Status)(_status)))
+}
+
+//export banyan_FileWriteAt
+func banyan_FileWriteAt(_fh uintptr, _offset int64, _buf unsafe.Pointer, _count int64, _datatype uintptr, _status unsafe.Pointer) int32 {
+	return int32(process.FileWriteAt(binding.File(_fh), _offset, _buf, _count, binding.Datatype(_datatype), (*binding.Status)(_status)))
+}
+
+//export banyan_FileWriteAtAll
+func banyan_FileWriteAtAll(_fh uintptr, _offset int64, _buf unsafe.Pointer, _count int64, _datatype uintptr, _status unsafe.Pointer) int32 {
+	return int32(process.FileWriteAtAll(binding.File(_fh), _offset, _buf, _count, binding.Datatype(_datatype), (*binding.Status)(_status)))
+}
+
+//export banyan_FileWriteAtAllBegin
+func banyan_FileWriteAtAllBegin(_fh uintptr, _offset int64, _buf unsafe.Pointer, _count int64, _datatype uintptr) int32 {
+	return int32(process.FileWriteAtAllBegin(binding.File(_fh), _offset, _buf, _count, binding.Datatype(_datatype)))
+}
+
+//export banyan_FileWriteAtAllEnd
+func banyan_FileWriteAtAllEnd(_fh uintptr, _buf unsafe.Pointer, _status unsafe.Pointer) int32 {
+	return int32(process.FileWriteAtAllEnd(binding.File(_fh), _buf, (*binding.Status)(_status)))
+}
+
+//export banyan_FileWriteOrdered
+func banyan_FileWriteOrdered(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _status unsafe.Pointer) int32 {
+	return int32(process.FileWriteOrdered(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Status)(_status)))
+}
+
+//export banyan_FileWriteOrderedBegin
+func banyan_FileWriteOrderedBegin(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr) int32 {
+	return int32(process.FileWriteOrderedBegin(binding.File(_fh), _buf, _count, binding.Datatype(_datatype)))
+}
+
+//export banyan_FileWriteOrderedEnd
+func banyan_FileWriteOrderedEnd(_fh uintptr, _buf unsafe.Pointer, _status unsafe.Pointer) int32 {
+	return int32(process.FileWriteOrderedEnd(binding.File(_fh), _buf, (*binding.Status)(_status)))
+}
+
+//export banyan_FileWriteShared
+func banyan_FileWriteShared(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _status unsafe.Pointer) int32 {
+	return int32(process.FileWriteShared(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Status)(_status)))
 }
 
 //export banyan_Finalize
@@ -1018,6 +1308,16 @@ func banyan_ReduceScatterBlockInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Poin
 //export banyan_ReduceScatterInit
 func banyan_ReduceScatterInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _datatype uintptr, _op uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
 	return int32(process.ReduceScatter(binding.Persistent("MPI_Reduce_scatter_init", (*binding.Request)(_request)), _sendbuf, _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
+}
+
+//export banyan_RegisterDatarep
+func banyan_RegisterDatarep(_datarep unsafe.Pointer, _readConversionFn uintptr, _writeConversionFn uintptr, _dtypeFileExtentFn uintptr, _extraState uintptr) int32 {
+	return int32(process.RegisterDatarep((*byte)(_datarep), _readConversionFn, _writeConversionFn, _dtypeFileExtentFn, _extraState))
+}
+
+//export banyan_RegisterDatarepC
+func banyan_RegisterDatarepC(_datarep unsafe.Pointer, _readConversionFn uintptr, _writeConversionFn uintptr, _dtypeFileExtentFn uintptr, _extraState uintptr) int32 {
+	return int32(process.RegisterDatarepC((*byte)(_datarep), _readConversionFn, _writeConversionFn, _dtypeFileExtentFn, _extraState))
 }
 
 //export banyan_RemoveErrorClass

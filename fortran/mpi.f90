@@ -6601,6 +6601,30 @@ module mpi
       end subroutine
    end interface
    interface
+      subroutine MPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn &
+         , extra_state, ierror)
+         import
+         character(len=*), intent(in) :: datarep
+         external read_conversion_fn
+         external write_conversion_fn
+         external dtype_file_extent_fn
+         integer(MPI_ADDRESS_KIND), intent(in) :: extra_state
+         integer, intent(out) :: ierror
+      end subroutine
+   end interface
+   interface
+      subroutine PMPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn &
+         , extra_state, ierror)
+         import
+         character(len=*), intent(in) :: datarep
+         external read_conversion_fn
+         external write_conversion_fn
+         external dtype_file_extent_fn
+         integer(MPI_ADDRESS_KIND), intent(in) :: extra_state
+         integer, intent(out) :: ierror
+      end subroutine
+   end interface
+   interface
       subroutine MPI_Remove_error_class(errorclass, ierror)
          import
          integer, intent(in) :: errorclass

@@ -9607,6 +9607,54 @@ module mpi_f08
          integer, optional, intent(out) :: ierror
       end subroutine
    end interface
+   interface MPI_Register_datarep
+      subroutine MPI_Register_datarep_f08(datarep, read_conversion_fn, write_conversion_fn &
+         , dtype_file_extent_fn, extra_state, ierror)
+         import
+         character(len=*), intent(in) :: datarep
+         procedure(MPI_Datarep_conversion_function) :: read_conversion_fn
+         procedure(MPI_Datarep_conversion_function) :: write_conversion_fn
+         procedure(MPI_Datarep_extent_function) :: dtype_file_extent_fn
+         integer(MPI_ADDRESS_KIND), intent(in) :: extra_state
+         integer, optional, intent(out) :: ierror
+      end subroutine
+   end interface
+   interface PMPI_Register_datarep
+      subroutine PMPI_Register_datarep_f08(datarep, read_conversion_fn, write_conversion_fn &
+         , dtype_file_extent_fn, extra_state, ierror)
+         import
+         character(len=*), intent(in) :: datarep
+         procedure(MPI_Datarep_conversion_function) :: read_conversion_fn
+         procedure(MPI_Datarep_conversion_function) :: write_conversion_fn
+         procedure(MPI_Datarep_extent_function) :: dtype_file_extent_fn
+         integer(MPI_ADDRESS_KIND), intent(in) :: extra_state
+         integer, optional, intent(out) :: ierror
+      end subroutine
+   end interface
+   interface MPI_Register_datarep_c
+      subroutine MPI_Register_datarep_c_f08(datarep, read_conversion_fn, write_conversion_fn &
+         , dtype_file_extent_fn, extra_state, ierror)
+         import
+         character(len=*), intent(in) :: datarep
+         procedure(MPI_Datarep_conversion_function_c) :: read_conversion_fn
+         procedure(MPI_Datarep_conversion_function_c) :: write_conversion_fn
+         procedure(MPI_Datarep_extent_function) :: dtype_file_extent_fn
+         integer(MPI_ADDRESS_KIND), intent(in) :: extra_state
+         integer, optional, intent(out) :: ierror
+      end subroutine
+   end interface
+   interface PMPI_Register_datarep_c
+      subroutine PMPI_Register_datarep_c_f08(datarep, read_conversion_fn, write_conversion_fn &
+         , dtype_file_extent_fn, extra_state, ierror)
+         import
+         character(len=*), intent(in) :: datarep
+         procedure(MPI_Datarep_conversion_function_c) :: read_conversion_fn
+         procedure(MPI_Datarep_conversion_function_c) :: write_conversion_fn
+         procedure(MPI_Datarep_extent_function) :: dtype_file_extent_fn
+         integer(MPI_ADDRESS_KIND), intent(in) :: extra_state
+         integer, optional, intent(out) :: ierror
+      end subroutine
+   end interface
    interface MPI_Remove_error_class
       subroutine MPI_Remove_error_class_f08(errorclass, ierror)
          import

@@ -592,6 +592,7 @@
       external MPI_WIN_NULL_COPY_FN
       external MPI_WIN_DUP_FN
       external MPI_WIN_NULL_DELETE_FN
+      external MPI_CONVERSION_FN_NULL
       double precision MPI_WTIME
       external MPI_WTIME
       double precision MPI_WTICK

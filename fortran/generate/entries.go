@@ -10,19 +10,19 @@ import (
 )
 
 // byHand are the functions whose entries are written by hand, because they differ in more than the
-// form of their arguments: in support.c, info.c, grequest.c and attributes.c.
+// form of their arguments: in support.c, info.c, grequest.c, datarep.c and attributes.c.
 var byHand = []string{
 	"MPI_Init", "MPI_Init_thread", "MPI_Pcontrol", "MPI_Buffer_detach", "MPI_Comm_detach_buffer", "MPI_Session_detach_buffer",
 	"MPI_Comm_create_keyval", "MPI_Type_create_keyval", "MPI_Win_create_keyval", "MPI_Keyval_create",
 	"MPI_Comm_get_attr", "MPI_Comm_set_attr", "MPI_Type_get_attr", "MPI_Type_set_attr", "MPI_Win_get_attr", "MPI_Win_set_attr",
 	"MPI_Attr_get", "MPI_Attr_put", "MPI_Wtime", "MPI_Wtick",
-	"MPI_Info_get", "MPI_Info_get_string", "MPI_Info_create_env", "MPI_Grequest_start",
+	"MPI_Info_get", "MPI_Info_get_string", "MPI_Info_create_env", "MPI_Grequest_start", "MPI_Register_datarep",
 }
 
-// missing are functions that Fortran programs can't call yet: each takes procedures or lists of
-// strings in a way of its own.
+// missing are functions that Fortran programs can't call yet: each takes lists of strings in a way
+// of its own.
 var missing = []string{
-	"MPI_Register_datarep", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple",
+	"MPI_Comm_spawn", "MPI_Comm_spawn_multiple",
 }
 
 // cOnly says whether a function isn't for Fortran. Those with large counts are for mpi_f08 only.

@@ -38,6 +38,7 @@ var procedures = []string{
 	"MPI_COMM_NULL_COPY_FN", "MPI_COMM_DUP_FN", "MPI_COMM_NULL_DELETE_FN",
 	"MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_DUP_FN", "MPI_TYPE_NULL_DELETE_FN",
 	"MPI_WIN_NULL_COPY_FN", "MPI_WIN_DUP_FN", "MPI_WIN_NULL_DELETE_FN",
+	"MPI_CONVERSION_FN_NULL",
 }
 
 // writeHeader writes mpif.h, which is valid in fixed and in free form.

@@ -18,6 +18,11 @@ type Callbacks interface {
 	QueryRequest(fn, extra uintptr, status *Status) Code
 	FreeRequest(fn, extra uintptr) Code
 	CancelRequest(fn, extra uintptr, complete bool) Code
+	// ConvertData calls an MPI_Datarep_conversion_function, MPI_Datarep_conversion_function_c if
+	// wide.
+	ConvertData(fn uintptr, wide bool, user unsafe.Pointer, datatype Datatype, count int64, file unsafe.Pointer, position int64, extra uintptr) Code
+	// FileExtent calls an MPI_Datarep_extent_function.
+	FileExtent(fn uintptr, datatype Datatype, extra uintptr) (extent int64, code Code)
 	// SaveState and LoadState call the functions of MPIX_State_register_function.
 	SaveState(fn, extra uintptr) (pieces [][]byte, code Code)
 	LoadState(fn, extra uintptr, data []byte) Code

@@ -144,5 +144,8 @@ func classOfError(err error) Code {
 	case errors.Is(err, process.ErrFreed):
 		return ErrComm
 	}
+	if code, is := classOfFile(err); is {
+		return code
+	}
 	return ErrOther
 }

@@ -84,6 +84,7 @@ func (p *Process) openWorld() error {
 		w.to.Store(c)
 		inner.Publish(uintptr(w.handle))
 	}
+	p.openFileless()
 	p.job.Engine().SetSizes((*[256]uint8)(&p.plain))
 	p.describeWorld(p.world.Load().comm.Size())
 	return nil

@@ -79,6 +79,9 @@ type Process struct {
 	infos       table[info]
 	errhandlers table[errhandler]
 	wins        table[window]
+	files       table[openFile]
+	fileless    communicator        // MPI_FILE_NULL, for its error handler
+	datareps    map[string]*datarep // that the program has registered; guarded by mu
 	raised      raisedErrors
 	lastWords   atomic.Pointer[lastWords]
 	codes       addedCodes
@@ -108,5 +111,6 @@ func New(host Host) *Process {
 	p.messages.kind = kindMessage
 	p.ops.kind = kindOp
 	p.wins.kind = kindWin
+	p.files.kind = kindFile
 	return p
 }

@@ -132,14 +132,16 @@ func functionAt(fn uintptr) any {
 }
 
 type (
-	reduceFunction func(in, inout unsafe.Pointer, count int64, datatype Datatype)
-	copyFunction   func(object uintptr, keyval int32, extra, value uintptr) (uintptr, bool, Code)
-	deleteFunction func(object uintptr, keyval int32, value, extra uintptr) Code
-	queryFunction  func(extra uintptr, status *Status) Code
-	freeFunction   func(extra uintptr) Code
-	cancelFunction func(extra uintptr, complete bool) Code
-	saveFunction   func(extra uintptr) ([][]byte, Code)
-	loadFunction   func(extra uintptr, data []byte) Code
+	reduceFunction  func(in, inout unsafe.Pointer, count int64, datatype Datatype)
+	copyFunction    func(object uintptr, keyval int32, extra, value uintptr) (uintptr, bool, Code)
+	deleteFunction  func(object uintptr, keyval int32, value, extra uintptr) Code
+	queryFunction   func(extra uintptr, status *Status) Code
+	freeFunction    func(extra uintptr) Code
+	cancelFunction  func(extra uintptr, complete bool) Code
+	convertFunction func(user unsafe.Pointer, datatype Datatype, count int64, file unsafe.Pointer, position int64, extra uintptr) Code
+	extentFunction  func(datatype Datatype, extra uintptr) (int64, Code)
+	saveFunction    func(extra uintptr) ([][]byte, Code)
+	loadFunction    func(extra uintptr, data []byte) Code
 )
 
 func (testCallbacks) Reduce(fn uintptr, wide bool, in, inout unsafe.Pointer, count int64, datatype Datatype) {
@@ -162,6 +164,14 @@ func (testCallbacks) FreeRequest(fn, extra uintptr) Code { return functionAt(fn)
 
 func (testCallbacks) CancelRequest(fn, extra uintptr, complete bool) Code {
 	return functionAt(fn).(cancelFunction)(extra, complete)
+}
+
+func (testCallbacks) ConvertData(fn uintptr, wide bool, user unsafe.Pointer, datatype Datatype, count int64, file unsafe.Pointer, position int64, extra uintptr) Code {
+	return functionAt(fn).(convertFunction)(user, datatype, count, file, position, extra)
+}
+
+func (testCallbacks) FileExtent(fn uintptr, datatype Datatype, extra uintptr) (int64, Code) {
+	return functionAt(fn).(extentFunction)(datatype, extra)
 }
 
 func (testCallbacks) SaveState(fn, extra uintptr) ([][]byte, Code) {

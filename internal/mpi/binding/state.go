@@ -133,6 +133,9 @@ func (s site) Handles(first bool) error {
 	if n := p.requests.busy(); n > 0 {
 		return fmt.Errorf("requests that haven't been completed: %d", n)
 	}
+	if n := len(p.files.live()); n > 0 {
+		return fmt.Errorf("files that are open: %d", n)
+	}
 	live := p.handles()
 	if first {
 		p.firstHandles = live

@@ -74,6 +74,7 @@ const (
 	underLock runsOn = iota // any thread that advances the schedule
 	unlocked                // the same, with the engine's lock given up meanwhile
 	inCall                  // a thread of the program inside a call, with the lock given up
+	mayBlock                // the same of a schedule that Run runs; else a goroutine of its own
 )
 
 // Combiner folds the right operand into the left: left[i] = left[i] op right[i].
@@ -140,6 +141,9 @@ func (s *Schedule) step(k StepKind) *Step {
 	return st
 }
 
+// Started is the number of operations that the steps start.
+func (s *Schedule) Started() int { return s.starts }
+
 // Wait adds a wait for all operations started so far.
 func (s *Schedule) Wait() { s.WaitFor(s.starts) }
 
@@ -178,6 +182,20 @@ func (s *Schedule) Combine(op Combiner, foreign bool, left, right []byte) {
 		st.thread = unlocked
 	}
 }
+
+// Work adds a step that calls a function without the engine's lock. It may block for long: no
+// thread that must send heartbeats runs it. It may add further steps at the end of the schedule if
+// it is the last step itself. So what is done next may depend on what has been received.
+func (s *Schedule) Work(do func()) {
+	st := s.step(StepCombine)
+	st.With, st.thread = work(do), mayBlock
+}
+
+// work is a function as a Combiner.
+type work func()
+
+// Combine calls the function.
+func (w work) Combine(_, _ []byte) { w() }
 
 // Scratch gives n bytes, aligned for every element type. They belong to the schedule until it is
 // cleared.

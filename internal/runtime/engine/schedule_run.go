@@ -142,6 +142,11 @@ func (e *Engine) advance(s *Schedule) {
 		default:
 			if st.thread != underLock {
 				s.lent = true
+				if st.thread == mayBlock && s.oneTime {
+					go e.work(s, st)
+					e.p.Suspend()
+					return
+				}
 				e.running.lent = append(e.running.lent, s)
 				e.p.Suspend()
 				return
@@ -256,7 +261,7 @@ func (e *Engine) end(s *Schedule) {
 // program inside a call. The lock is held, but given up meanwhile.
 func (e *Engine) help(called bool) bool {
 	for _, s := range e.running.lent {
-		if called || s.steps[s.next].thread != inCall {
+		if called || s.steps[s.next].thread < inCall {
 			return e.lend(s)
 		}
 	}
@@ -289,4 +294,20 @@ func (e *Engine) lend(s *Schedule) bool {
 	e.advance(s)
 	e.rouse()
 	return true
+}
+
+// work runs a step that may block, of a schedule that was started, and goes on with the schedule.
+func (e *Engine) work(s *Schedule, st *Step) {
+	st.Do()
+	e.lock()
+	defer e.unlock()
+	s.next, s.lent = s.next+1, false
+	if e.closed {
+		return
+	}
+	e.advance(s)
+	if e.waiting.sleeping {
+		e.tr.Wake() // a thread that waits for the schedule may sleep there
+	}
+	e.rouse()
 }

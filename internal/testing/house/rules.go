@@ -110,7 +110,7 @@ var dependencies = []dependency{
 	{"honnef.co/go/tools", []string{"internal/testing/lint"}},
 	{"gonum.org/v1/plot", []string{"internal/study/report"}},
 	{"gonum.org/v1/gonum", []string{"bench/detection", "internal/study/reproduce/*"}},
-	{"golang.org/x/sys", []string{"internal/runtime/...", "internal/job/...", "internal/testing/hosts", "internal/study/driver/logp", "internal/groupnode/store", "bench/...", "cmd/..."}},
+	{"golang.org/x/sys", []string{"internal/runtime/...", "internal/mpi/file", "internal/job/...", "internal/testing/hosts", "internal/study/driver/logp", "internal/groupnode/store", "bench/...", "cmd/..."}},
 }
 
 // pure are the packages that must be state machines or arithmetic: no input or
