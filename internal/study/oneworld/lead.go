@@ -269,9 +269,9 @@ func (d *lead) carry(out []recovery.Action) {
 			s.filled, s.unproven = a.Attempt.Incarnation, false
 		case recovery.Ask:
 			d.askedAt = d.w.now
-			d.tellAll(tiding{kind: ask, to: a.To.Proc, toIncarnation: a.To.Incarnation})
+			d.tellAll(tiding{kind: ask, to: a.To.Proc, toIncarnation: a.To.Incarnation, number: a.Number})
 			if d.w.bug == Unasked {
-				d.m.Heard(a.To)
+				d.m.Heard(a.To, a.Number)
 			}
 		case recovery.Retire:
 			d.h.logf("%v.%d is retired", a.To.Proc, a.To.Incarnation)
@@ -395,7 +395,7 @@ func (d *lead) heard(p proto.Proc, incarnation proto.Incarnation, s saying) {
 	case finalized:
 		d.leaving = true
 	case here:
-		d.m.Heard(by)
+		d.m.Heard(by, s.number)
 	case lostRank:
 		if slot.wrongBy == 0 {
 			slot.wrongBy = d.w.now + verdictLimit
