@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -91,11 +92,29 @@ func (s *server) record(specs []agent.Spec) error {
 }
 
 // bootAhead is how far CLOCK_BOOTTIME, which agents and launchers tell each other, is ahead of
-// CLOCK_MONOTONIC, which traces have.
-func bootAhead() int64 {
-	var mono unix.Timespec
-	unix.ClockGettime(unix.CLOCK_MONOTONIC, &mono) // it can't fail
-	return int64(deadline.Now()) - mono.Nano()
+// CLOCK_MONOTONIC, which traces have. It is read once, so that the times of all processes of a host
+// fit together: a message isn't received before it is sent. (Only a machine that sleeps changes it.)
+var bootAhead = sync.OnceValue(readBootAhead)
+
+// The two clocks can't be read at the same moment, and a thread may lose its core in between: of
+// some readings the quickest counts.
+func readBootAhead() (ahead int64) {
+	quickest := int64(math.MaxInt64)
+	for range 20 {
+		before := monotonic()
+		boot := int64(deadline.Now())
+		after := monotonic()
+		if took := after - before; took < quickest {
+			quickest, ahead = took, boot-before-took/2
+		}
+	}
+	return ahead
+}
+
+func monotonic() int64 {
+	var now unix.Timespec
+	unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // it can't fail
+	return now.Nano()
 }
 
 // passTrace passes on what the process records.

@@ -13,8 +13,28 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/internal/job/agent"
+	"banyan/internal/proto"
 	"banyan/internal/trace"
 )
+
+// All processes of a host count from the same moment: each reading of two clocks would be another.
+func TestTracesFitTogether(t *testing.T) {
+	r := newRig(t, Options{})
+	const procs = 200
+	var specs []agent.Spec
+	for i := range proto.Proc(procs) {
+		specs = append(specs, agent.Spec{Proc: i, Trace: &agent.Trace{Dir: "/launcher's", Begin: 1e9}})
+	}
+	r.start(specs...)
+	first := r.fake.process(key{0, 0}).spec.Trace.Begin
+	for i := range proto.Proc(procs) {
+		if at := r.fake.process(key{i, 0}).spec.Trace.Begin; at != first {
+			t.Fatalf("process %d counts from %d, process 0 from %d", i, at, first)
+		}
+	}
+	r.Listener.Close()
+	r.end()
+}
 
 // What a process writes to its trace comes to the launcher while it runs, whole lines alone, and
 // with the rest when it has ended. The directory is the agent's, and is gone with it. Times count
