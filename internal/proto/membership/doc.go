@@ -53,8 +53,9 @@
 // process, decides which member coordinates. A joiner is known by process and incarnation, so
 // it is admitted once however often it asks. A higher incarnation means that the
 // earlier one is over. Members that are no majority, and to whom a joiner was announced, ask it
-// before they go on: the dead may have let it in, without them (announced.go). A member that wants to leave asks too, takes part until a view
-// without it is agreed, and is released.
+// before they go on: the dead may have let it in, without them (announced.go).
+// A member that wants to leave asks too, takes part until a view without it is agreed, and is
+// released.
 //
 // # Leases
 //
