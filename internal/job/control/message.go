@@ -40,8 +40,8 @@ const (
 	// Abort: end the job with Code, because of Text. Group, if it isn't empty, are the processes
 	// that end if the program handles the loss of ranks: the job goes on without them.
 	Abort Type = "abort"
-	// Waits answers Explain: Text says what the process waits for, in the words that follow its
-	// name.
+	// Waits answers Explain, with its Number: Text says what the process waits for, in the words
+	// that follow its name.
 	Waits Type = "waits"
 	// Healable: this process has come to its first safe point, so that a replacement in its rank
 	// can have its state. It waits for Noted before it reads more input. Opaque says that it may
@@ -131,7 +131,8 @@ const (
 	Traced Type = "traced"
 	// Untraced: no debugger is attached to Proc any more.
 	Untraced Type = "untraced"
-	// Explain asks the process what it waits for: a user wants to know why the job hangs.
+	// Explain asks the process what it waits for: a user wants to know why the job hangs. With a
+	// Number the launcher wants to know whether the process lives.
 	Explain Type = "explain"
 	// Admit: a replacement fills the slot of Proc, which has died, in Incarnation. The spare
 	// leader says at which address: Card. The launcher's processes look it up.

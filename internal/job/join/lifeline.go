@@ -114,7 +114,9 @@ func (l *launched) hear(m control.Message) {
 		j.Engine.Excuse(m.Proc, m.Type == control.Traced)
 	case control.Explain:
 		// In a goroutine of its own, in case it is the engine that hangs.
-		go func() { l.lifeline.Send(control.Message{Type: control.Waits, Text: j.Engine.Explain()}) }()
+		go func() {
+			l.lifeline.Send(control.Message{Type: control.Waits, Number: m.Number, Text: j.Engine.Explain()})
+		}()
 	}
 }
 

@@ -53,7 +53,7 @@ func (j *job) said(p *process, m control.Message) {
 	case control.Waits:
 		j.explained(p, m.Text)
 		if j.recovery != nil {
-			j.recovery.Heard(p.identity())
+			j.recovery.Heard(p.identity(), m.Number)
 			j.beginAttempts()
 		}
 	case control.SnapshotReport:

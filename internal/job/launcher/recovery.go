@@ -142,7 +142,7 @@ func (j *job) carryOut(a recovery.Action) {
 		j.report.Heals = append(j.report.Heals, j.healReport(a.Attempt))
 		j.note(a.Text)
 	case recovery.Ask: // it answers with Waits
-		j.procs[a.To.Proc].Say(control.Message{Type: control.Explain})
+		j.procs[a.To.Proc].Say(control.Message{Type: control.Explain, Number: a.Number})
 	case recovery.Retire:
 		j.retired(a.To)
 	case recovery.Note:

@@ -45,7 +45,7 @@ func healProgram(how, dir string) int {
 		case news.Type == control.Explain: // is it alive?
 			time.Sleep(100 * time.Millisecond)
 			leaveFile(dir, "answered", "")
-			m.tell(control.Waits)
+			m.control.Send(control.Message{Type: control.Waits, Number: news.Number})
 		case news.Type == control.Donate && how != "hang":
 			fmt.Print("two\nthr")
 			mark := control.Message{Type: control.Mark, Proc: 1, Incarnation: news.Incarnation}

@@ -27,7 +27,7 @@ const (
 	AnnounceDeath                   // tell all processes that the replacement is dead
 	Healed                          // the attempt succeeded: report it, and show Text to the user
 	Failed                          // the attempt failed for the reason Why: report it, show Text
-	Ask                             // have the process To answer, and then call Heard and Next
+	Ask                             // have the process To answer with Number, and then call Heard and Next
 	Retire                          // kill the process To, then call Died
 	Note                            // show Text to the user
 	LeftVacant                      // a slot stays vacant at the job's end: report it, show Text
@@ -39,7 +39,14 @@ type Action struct {
 	Attempt     *Attempt // nil for Marked, Ask, Retire, Note and LeftVacant
 	To          Process
 	Replacement Process
+	Number      uint64
 	Text        string
+}
+
+// question is what an answer has to name: another leader, or a user, may have asked before.
+type question struct {
+	Process
+	number uint64
 }
 
 // mark is a donor's message that its program is paused for a replacement.
@@ -55,7 +62,8 @@ type Machine struct {
 	attempts   []*Attempt // under way, in the order in which they began; at most one of a rank
 	most       int        // attempts at a time
 	unanswered []mark     // to be answered when the donor's output is drained
-	asked      []Process  // they were asked to answer, and haven't yet
+	asked      []question // that have no answer yet
+	questions  uint64     // the number of the last one
 	heard      Process    // it has answered just now
 }
 
@@ -142,24 +150,33 @@ func (m *Machine) Next(now proto.Time, fits, donates func(p proto.Proc) bool, ou
 		case d == heard:
 			m.table[p].retired = true
 			*out = append(*out, Action{Kind: Retire, To: Process{p, m.table[p].incarnation}})
-		case !slices.Contains(m.asked, d):
-			m.ask(d, out)
+		case !m.isAsked(d):
+			m.ask(now, d, out)
 		}
 	}
 	return false
 }
 
-// ask has a process asked for a sign of life.
-func (m *Machine) ask(p Process, out *[]Action) {
-	if !slices.Contains(m.asked, p) {
-		m.asked = append(m.asked, p)
-	}
-	*out = append(*out, Action{Kind: Ask, To: p})
+// ask has a process asked for a sign of life. Only an answer to the last question counts. Questions
+// are numbered by the time, so those of two leaders differ.
+func (m *Machine) ask(now proto.Time, p Process, out *[]Action) {
+	m.questions = max(m.questions+1, uint64(max(now, 0)))
+	m.forgetAsked(p)
+	m.asked = append(m.asked, question{p, m.questions})
+	*out = append(*out, Action{Kind: Ask, To: p, Number: m.questions})
 }
 
-// Heard takes the answer of a process that was asked.
-func (m *Machine) Heard(p Process) {
-	if i := slices.Index(m.asked, p); i >= 0 {
+func (m *Machine) isAsked(p Process) bool {
+	return slices.ContainsFunc(m.asked, func(x question) bool { return x.Process == p })
+}
+
+func (m *Machine) forgetAsked(p Process) {
+	m.asked = slices.DeleteFunc(m.asked, func(x question) bool { return x.Process == p })
+}
+
+// Heard takes a process's answer to the question of this number.
+func (m *Machine) Heard(p Process, number uint64) {
+	if i := slices.Index(m.asked, question{p, number}); i >= 0 {
 		m.asked, m.heard = slices.Delete(m.asked, i, i+1), p
 	}
 }
@@ -262,7 +279,7 @@ func (m *Machine) Died(now proto.Time, p Process, why string, out *[]Action) {
 		return // an old death
 	}
 	m.unanswered = slices.DeleteFunc(m.unanswered, func(x mark) bool { return x.donor == p })
-	m.asked = slices.DeleteFunc(m.asked, func(x Process) bool { return x == p })
+	m.forgetAsked(p)
 	if note := m.vacate(now, p.Proc); note != "" {
 		*out = append(*out, Action{Kind: Note, Text: note})
 	}
@@ -359,7 +376,7 @@ func (m *Machine) late(now proto.Time, a *Attempt, out *[]Action) {
 		m.askToGiveUp(now, a, late, out)
 		if d := m.sibling(a); a.Committed() && d != nobody {
 			a.late = late
-			m.ask(d, out)
+			m.ask(now, d, out)
 		}
 	default:
 		m.Fail(a.Process, late, m.slowed(a), out)

@@ -97,7 +97,7 @@ func TestRankInTurn(t *testing.T) {
 	l.actions()
 	l.next()
 	l.expect("ask")
-	l.machine.Heard(id(3, 0))
+	l.machine.Heard(id(3, 0), asks(l.machine, id(3, 0)))
 	l.next()
 	l.expect("retire")
 }

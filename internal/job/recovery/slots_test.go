@@ -177,15 +177,49 @@ func TestRetiredWhenHeard(t *testing.T) {
 	l.healable(2)
 	l.next()
 	l.expect("start 1.1 from 0.0")
-	l.machine.Heard(id(1, 0)) // too late: it is dead
+	l.machine.Heard(id(1, 0), asks(l.machine, id(1, 0))) // too late: it is dead
 	l.heals()
 	l.actions()
 	l.next()
 	l.expect("ask") // replica 2
-	l.machine.Heard(id(1, 0))
+	l.machine.Heard(id(1, 0), asks(l.machine, id(1, 0)))
 	l.next()
 	l.expect("")
-	l.machine.Heard(id(2, 0))
+	l.machine.Heard(id(2, 0), asks(l.machine, id(2, 0)))
+	l.next()
+	l.expect("retire")
+}
+
+// asks is the number of the question that a process has to answer, 0 if it was asked nothing.
+func asks(m *Machine, p Process) uint64 {
+	for _, x := range m.asked {
+		if x.Process == p {
+			return x.number
+		}
+	}
+	return 0
+}
+
+// An answer to another leader's question, or to a user's, is no answer: it may be from a process
+// that has died since. Seed 1558509 of package oneworld retired the last replica of a rank.
+func TestOldAnswer(t *testing.T) {
+	leads := func(now proto.Time) (*leader, uint64) {
+		l := newLeader(t, layout.Uniform(1, 2), false)
+		l.now = now
+		l.healable(0, 1)
+		l.machine.Leave(id(0, 0))
+		l.next()
+		l.expect("ask")
+		return l, asks(l.machine, id(1, 0))
+	}
+	_, before := leads(2 * second)
+	l, number := leads(5 * second)
+	for _, old := range []uint64{before, 0} {
+		l.machine.Heard(id(1, 0), old)
+		l.next()
+		l.expect("")
+	}
+	l.machine.Heard(id(1, 0), number)
 	l.next()
 	l.expect("retire")
 }

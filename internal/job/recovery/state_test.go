@@ -48,7 +48,7 @@ func (w *world) AppendKey(b []byte) []byte {
 	}
 	b = append(b, byte(len(w.machine.asked)))
 	for _, p := range w.machine.asked {
-		id(p)
+		id(p.Process)
 	}
 	marks(w.machine.unanswered)
 	marks(w.drains)

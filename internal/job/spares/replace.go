@@ -102,7 +102,7 @@ func (m *Machine) carryOut(a recovery.Action) {
 		m.send(m.replacement, ask)
 	case recovery.Ask: // its connection is its sign of life
 		if m.canDonate(a.To.Proc) {
-			m.recovery.Heard(a.To)
+			m.recovery.Heard(a.To, a.Number)
 		}
 	case recovery.Dismiss:
 		m.dismiss(a.Attempt)

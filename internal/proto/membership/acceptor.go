@@ -42,6 +42,8 @@ func (m *Machine) ordered(x *Message, t *tree, index int) bool {
 // on, or this process is joining. The result is false if the base can't be in force here.
 func (m *Machine) catchUp(base *View, out *Actions) bool {
 	switch {
+	case m.view == nil && !m.mayTake(base):
+		return false
 	case m.view == nil:
 	case base.Number == m.view.Number:
 		return base.same(m.view)
@@ -150,13 +152,13 @@ func (m *Machine) complete(now proto.Time, out *Actions) {
 
 // commit takes the decision on a view.
 func (m *Machine) commit(x *Message, out *Actions) {
-	if m.view != nil && x.View.Number <= m.view.Number || !x.View.Has(m.cfg.Self) {
+	if m.view != nil && x.View.Number <= m.view.Number || !x.View.Has(m.cfg.Self) || !m.mayTake(x.View) {
 		return
 	}
 	if x.Kind == Current {
 		// For this process alone, which asked to be let in, or coordinates and lags behind.
 		if m.view == nil && x.View.Has(x.From) ||
-			m.hears(x.From) && m.lead.attempt > 0 && x.View.follows(m.view) == nil {
+			(m.hears(x.From) && m.lead.attempt > 0 || m.asks(x.From)) && x.View.follows(m.view) == nil {
 			m.install(x.View, false, out)
 		}
 		return

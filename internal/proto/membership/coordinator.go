@@ -87,6 +87,9 @@ func (m *Machine) begin(now proto.Time, out *Actions) {
 		return
 	}
 	l.stalled, l.until = false, proto.Never
+	if !m.settled(l.skip, out) {
+		return
+	}
 	if m.promised.Takeover > l.takeover || m.promised.Takeover == l.takeover && m.promised.Position > l.position {
 		// Another coordinator has begun meanwhile.
 		l.takeover, l.attempt, l.collected, l.adopted = m.promised.Takeover+1, 0, false, nil

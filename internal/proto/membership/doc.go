@@ -52,8 +52,10 @@
 // view in which it is a member, as the youngest: seniority, not the number of a
 // process, decides which member coordinates. A joiner is known by process and incarnation, so
 // it is admitted once however often it asks. A higher incarnation means that the
-// earlier one is over. A member that wants to leave asks too, takes part until a view
-// without it is agreed, and is released.
+// earlier one is over. Members that are no majority, and to whom a joiner was announced, ask it
+// before they go on: the dead may have let it in, without them (announced.go).
+// A member that wants to leave asks too, takes part until a view without it is agreed, and is
+// released.
 //
 // # Leases
 //
@@ -98,7 +100,8 @@
 // constant size.
 //
 // While a network is cut, no joiner should be let in on a side whose members may
-// all be reported dead to the other side: the joiners would be unknown there, and
-// a few survivors would go on without them. This doesn't happen where certain news of deaths comes
-// from a launcher that also starts the joiners.
+// all be reported dead to the other side, unless the other side was told of it before those deaths
+// (Announce): a few survivors would go on without it. A launcher that starts joiners and tells of
+// deaths does so in this order. A process that sees the end of others on its host by itself may see
+// it before it reads of a joiner. For a split it must have missed those others' views, too.
 package membership

@@ -15,6 +15,8 @@ type joiner struct {
 	asked    Member // last
 	next     int
 	retryAt  proto.Time
+	pledge   Member // its first view has this member
+	pledged  bool
 }
 
 // NewJoiner makes the machine of a process that wants to be let in by any of the

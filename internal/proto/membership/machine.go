@@ -68,6 +68,7 @@ type Machine struct {
 	hasLeft   bool   // if it did
 	lead      lead
 	leases    leases
+	expected  []announced // that may ask, here or elsewhere, and are in no view yet
 
 	asker   Member  // the coordinator that wants to know of certain deaths
 	asked   bool    // there is one
@@ -247,6 +248,7 @@ func (m *Machine) Receive(now proto.Time, x *Message, out *Actions) {
 		m.halted(x, out)
 		return
 	case Join:
+		m.wakes(x.From)
 		m.admit(x, out)
 	case Redirect, Refuse:
 		m.turnedAway(now, x, out)
@@ -260,6 +262,10 @@ func (m *Machine) Receive(now proto.Time, x *Message, out *Actions) {
 		m.grant(now, x, out)
 	case Grant:
 		m.granted(x)
+	case Claim:
+		m.claimed(x, out)
+	case Pledge:
+		m.pledged(x, out)
 	}
 	m.drive(now, out)
 }
@@ -330,6 +336,7 @@ func (m *Machine) install(v *View, stable bool, out *Actions) {
 	m.gone = slices.DeleteFunc(m.gone, func(d Departure) bool { return v.Excludes(d.Member) })
 	m.joins = slices.DeleteFunc(m.joins, func(x Member) bool { return v.Has(x) || v.Excludes(x) })
 	m.leaves = slices.DeleteFunc(m.leaves, v.Excludes)
+	m.forgetSettled()
 	m.promised, m.accepted, m.proposal, m.round = Ballot{}, Ballot{}, nil, round{awaiting: m.round.awaiting[:0]}
 	m.leases = leases{request: m.leases.request, granted: m.leases.granted[:0], promises: m.leases.promises[:0]}
 	m.asked, m.hasLeft = false, false

@@ -43,11 +43,15 @@ const (
 	Lease
 	// Grant: promised.
 	Grant
+	// Claim: take no view without me. To a process that may be about to join.
+	Claim
+	// Pledge: it won't, and is in none.
+	Pledge
 )
 
 var kinds = [...]string{Collect: "collect", Report: "report", Propose: "propose", Ack: "ack", Commit: "commit", Current: "current",
 	Reject: "reject", Ask: "ask", Certain: "certain", Halt: "halt", Join: "join", Redirect: "redirect",
-	Refuse: "refuse", Leave: "leave", Eviction: "eviction notice", Lease: "lease", Grant: "grant"}
+	Refuse: "refuse", Leave: "leave", Eviction: "eviction notice", Lease: "lease", Grant: "grant", Claim: "claim", Pledge: "pledge"}
 
 func (k Kind) String() string {
 	if int(k) < len(kinds) && kinds[k] != "" {

@@ -229,7 +229,13 @@ func departed(gone []Departure, m Member) int {
 // of the view, or if they are half of it and the most senior member is one of
 // them. The package's documentation says why it is no more lenient.
 func (v *View) Quorum(gone []Departure) bool {
-	here, silent, first := len(v.Members), false, true
+	silent := slices.ContainsFunc(gone, func(d Departure) bool { return d.Why == Silent && v.Has(d.Member) })
+	return !silent || v.majority(gone)
+}
+
+// majority is Quorum without the first case: however certain the departures are.
+func (v *View) majority(gone []Departure) bool {
+	here, first := len(v.Members), true
 	for _, d := range gone {
 		switch v.Position(d.Member) {
 		case -1:
@@ -238,7 +244,6 @@ func (v *View) Quorum(gone []Departure) bool {
 			first = false
 		}
 		here--
-		silent = silent || d.Why == Silent
 	}
-	return !silent || 2*here > len(v.Members) || 2*here == len(v.Members) && first
+	return 2*here > len(v.Members) || 2*here == len(v.Members) && first
 }

@@ -31,6 +31,9 @@ func (p *Process) Admit(q proto.Proc, incarnation proto.Incarnation) {
 	if !p.peers[q].admit(incarnation) {
 		return
 	}
+	if p.liveness.members != nil {
+		p.liveness.members.Announce(p.peers.member(q))
+	}
 	p.dropStaging(q)
 	// What the former incarnation has offered, another replica offers again.
 	p.receives.forgetSender(q)
@@ -93,6 +96,11 @@ func (p *Process) joinView() {
 		return // no process is left that has a view
 	}
 	p.liveness.members = membership.NewJoiner(p.membership(), contacts, p.now, &p.liveness.membersOut)
+	for q := range p.peers {
+		if m := p.peers.member(proto.Proc(q)); m.Incarnation > 0 && p.present(m.Proc) {
+			p.liveness.members.Announce(m)
+		}
+	}
 	p.runMembership()
 }
 

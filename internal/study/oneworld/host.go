@@ -56,6 +56,7 @@ type tiding struct {
 	incarnation   proto.Incarnation
 	to            proto.Proc
 	toIncarnation proto.Incarnation
+	number        uint64 // of a question
 }
 
 type tidingKind uint8

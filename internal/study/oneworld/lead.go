@@ -261,7 +261,11 @@ func (d *lead) carry(out []recovery.Action) {
 		case recovery.Donate:
 			d.tellAll(tiding{kind: donate, proc: a.Attempt.Proc, incarnation: a.Attempt.Incarnation, to: a.Attempt.Donor.Proc, toIncarnation: a.Attempt.Donor.Incarnation})
 		case recovery.Drain:
-			d.handOver(a.Attempt, &more)
+			if d.w.bug == KeptByOne {
+				d.m.Drained(a.Attempt.Donor, a.Attempt.Process, &more)
+				break
+			}
+			d.handOver(a.Attempt.Donor, a.Attempt.Process)
 		case recovery.Marked:
 			d.tellAll(tiding{kind: marked, proc: a.Replacement.Proc, incarnation: a.Replacement.Incarnation, to: a.To.Proc, toIncarnation: a.To.Incarnation})
 		case recovery.Fill:
@@ -269,9 +273,9 @@ func (d *lead) carry(out []recovery.Action) {
 			s.filled, s.unproven = a.Attempt.Incarnation, false
 		case recovery.Ask:
 			d.askedAt = d.w.now
-			d.tellAll(tiding{kind: ask, to: a.To.Proc, toIncarnation: a.To.Incarnation})
+			d.tellAll(tiding{kind: ask, to: a.To.Proc, toIncarnation: a.To.Incarnation, number: a.Number})
 			if d.w.bug == Unasked {
-				d.m.Heard(a.To)
+				d.m.Heard(a.To, a.Number)
 			}
 		case recovery.Retire:
 			d.h.logf("%v.%d is retired", a.To.Proc, a.To.Incarnation)
@@ -291,13 +295,8 @@ func (d *lead) carry(out []recovery.Action) {
 
 // handOver has the donor's agent give what it keeps of the donor's output to the agent of the
 // replacement. Before it has come the donor doesn't give its state away.
-func (d *lead) handOver(a *recovery.Attempt, more *[]recovery.Action) {
-	donor, process := a.Donor, a.Process
+func (d *lead) handOver(donor, process recovery.Process) {
 	from, to := d.w.hosts[d.slots[donor.Proc].last.Host], d.w.hosts[d.slots[process.Proc].last.Host]
-	if d.w.bug == KeptByOne {
-		d.m.Drained(donor, process, more)
-		return
-	}
 	d.w.tell(d.h, from, func() {
 		t := from.tap(donor)
 		if !from.obeys(d.term) || t == nil {
@@ -309,7 +308,11 @@ func (d *lead) handOver(a *recovery.Attempt, more *[]recovery.Action) {
 				return
 			}
 			d.w.tell(to, d.h, func() {
-				if d.h.lead == d {
+				switch {
+				case d.h.lead != d:
+				case d.m.AttemptAt(process.Proc) == nil:
+					d.tellAll(tiding{kind: marked, proc: process.Proc, incarnation: process.Incarnation, to: donor.Proc, toIncarnation: donor.Incarnation})
+				default:
 					d.do(func(_ proto.Time, out *[]recovery.Action) { d.m.Drained(donor, process, out) })
 					d.next()
 				}
@@ -381,8 +384,13 @@ func (d *lead) heard(p proto.Proc, incarnation proto.Incarnation, s saying) {
 		d.m.Healable(by)
 		d.tellAll(tiding{kind: noted, to: p, toIncarnation: incarnation})
 	case mark:
+		q := recovery.Process{Proc: s.proc, Incarnation: s.incarnation}
+		if x := &d.slots[q.Proc]; x.unproven && x.last.Incarnation == q.Incarnation && d.m.AttemptAt(q.Proc) == nil {
+			d.handOver(by, q) // the steward before began this, and may not have had it done
+			break
+		}
 		d.do(func(now proto.Time, out *[]recovery.Action) {
-			d.m.Mark(now, by, recovery.Process{Proc: s.proc, Incarnation: s.incarnation}, out)
+			d.m.Mark(now, by, q, out)
 		})
 	case committed:
 		slot.unproven = false
@@ -395,7 +403,7 @@ func (d *lead) heard(p proto.Proc, incarnation proto.Incarnation, s saying) {
 	case finalized:
 		d.leaving = true
 	case here:
-		d.m.Heard(by)
+		d.m.Heard(by, s.number)
 	case lostRank:
 		if slot.wrongBy == 0 {
 			slot.wrongBy = d.w.now + verdictLimit

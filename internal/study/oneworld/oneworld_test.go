@@ -80,6 +80,10 @@ func TestFound(t *testing.T) {
 		1120820, // a candidate had promised a later term, and counted its own vote for its own
 		1141403, // the witness heard of a change's end from a steward alone, which died
 		1002240, // a host had led a term from the ledger that a witness named, and its own was later
+		1185586, // a donor's mark for a replacement of the term before was answered before its output was safe
+		1422305, // the same, and the job waited
+		1558509, // the answer to the steward before counted as an answer to the next one
+		1507867, // the last of a view went on alone, beside a replacement that the dead had let in
 		270157,  // the death of a replacement was told before the view that had it
 	} {
 		if r := Run(Settings{Seed: seed}); r.Err != nil {

@@ -290,6 +290,7 @@ type saying struct {
 	proc        proto.Proc // suspect, mark: about whom
 	incarnation proto.Incarnation
 	text        string
+	number      uint64 // of the question
 }
 
 type sayingKind uint8
@@ -349,7 +350,7 @@ func (r *rank) hear(t tiding) {
 				case noted:
 					r.p.Noted(0)
 				case ask:
-					r.say(saying{kind: here})
+					r.say(saying{kind: here, number: t.number})
 				case giveUp:
 					if !r.p.GiveUpJoining(errLate) {
 						r.say(saying{kind: committed})

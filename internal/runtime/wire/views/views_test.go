@@ -33,6 +33,8 @@ func examples() []*membership.Message {
 		{Kind: membership.Eviction, From: a, Number: 2},
 		{Kind: membership.Lease, From: a, Number: 2, Ballot: membership.Ballot{Attempt: 7}},
 		{Kind: membership.Grant, From: b, Number: 2, Ballot: membership.Ballot{Attempt: 7}},
+		{Kind: membership.Claim, From: b, Number: 2},
+		{Kind: membership.Pledge, From: c},
 	}
 }
 
