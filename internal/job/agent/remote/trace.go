@@ -92,8 +92,9 @@ func (s *server) record(specs []agent.Spec) error {
 }
 
 // bootAhead is how far CLOCK_BOOTTIME, which agents and launchers tell each other, is ahead of
-// CLOCK_MONOTONIC, which traces have. It is read once, so that the times of all processes of a host
-// fit together: a message isn't received before it is sent. (Only a machine that sleeps changes it.)
+// CLOCK_MONOTONIC, which traces have. It is read once, so that the times of all processes of a
+// host fit together: a message isn't received before it is sent. (Only a machine that sleeps
+// changes it.)
 var bootAhead = sync.OnceValue(readBootAhead)
 
 // The two clocks can't be read at the same moment, and a thread may lose its core in between: of
