@@ -34,11 +34,16 @@ func (j *Job) handle(e engine.Event) {
 			"silent", time.Duration(r.Silent), "by", int(r.By))
 		j.supervisor.died(r)
 	case engine.RankLost:
-		if !j.survive.Load() || j.layout.Replicated() { // replicas would learn of it at different places
-			j.end(e.Rank, 1, fmt.Sprintf("rank %d is lost: the last of its %d replicas died", e.Rank, j.layout.Degree(e.Rank)))
+		if !j.survive.Load() {
+			j.endLost(e.Rank)
+		} else if j.layout.Replicated() {
+			j.losses.ranks = append(j.losses.ranks, e.Rank)
+			j.judgeLosses()
 		}
 	case engine.Viewed:
 		j.supervisor.viewed(e)
+		j.losses.view = e.View
+		j.judgeLosses()
 	case engine.Minority:
 		j.stop(fmt.Sprintf("%d of %d processes are gone, some of them silent: they may go on without this side, which stops",
 			len(e.Gone), len(e.View.Members)))
@@ -53,6 +58,16 @@ func (j *Job) handle(e engine.Event) {
 	case engine.Unhealable:
 		j.supervisor.cannotDonate(e.Text)
 	}
+}
+
+func (j *Job) judgeLosses() {
+	if rank, is := j.losses.certain(j.layout); is {
+		j.endLost(rank)
+	}
+}
+
+func (j *Job) endLost(rank proto.Rank) {
+	j.end(rank, 1, fmt.Sprintf("rank %d is lost: the last of its %d replicas died", rank, j.layout.Degree(rank)))
 }
 
 // recoveryStep tells the supervisor how far a recovery has come.

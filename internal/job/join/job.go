@@ -94,6 +94,7 @@ type Job struct {
 	supervisor supervisor
 	checking   checking
 	survive    atomic.Bool // the program goes on when a rank is lost
+	losses     losses      // what watch knows of them
 	snapshots  *snapshots  // nil: none are taken
 	lacking    lacking
 	ending
