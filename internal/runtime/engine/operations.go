@@ -347,6 +347,13 @@ func (e *Engine) OpenContext(id uint64, members []proto.Rank, collective bool) e
 	return e.p.OpenContext(id, members, collective)
 }
 
+// SetSources says which members of a context send to this rank, if not all do.
+func (e *Engine) SetSources(id uint64, members []proto.Rank) {
+	e.lock()
+	defer e.unlock()
+	e.p.SetSources(id, members)
+}
+
 // CloseContext forgets a context.
 func (e *Engine) CloseContext(id uint64) {
 	e.lock()
