@@ -30,11 +30,6 @@ func TestInter(t *testing.T) {
 // compute what they compute undisturbed.
 func TestInterKills(t *testing.T) {
 	program := compile(t, "inter")
-	lines := func(o outcome) []string {
-		l := strings.Split(strings.TrimSpace(o.stdout), "\n")
-		slices.Sort(l)
-		return l
-	}
 	undisturbed := run(t, tool("banyan"), "run", "-n", "3", program, "loop")
 	undisturbed.fine(t)
 	for replicas, faults := range map[int]string{
@@ -43,7 +38,7 @@ func TestInterKills(t *testing.T) {
 	} {
 		o := run(t, tool("banyan"), "run", "-n", "3", "--replicas", fmt.Sprint(replicas), "--env", "REPLICATED=1", "--fault", faults, program, "loop")
 		o.fine(t)
-		if !slices.Equal(lines(o), lines(undisturbed)) || strings.Count(o.stderr, "died") < 2 && strings.Count(o.stderr, "killed") < 2 {
+		if sorted(o.stdout) != sorted(undisturbed.stdout) || strings.Count(o.stderr, "died") < 2 && strings.Count(o.stderr, "killed") < 2 {
 			t.Errorf("%d replicas: %v\nundisturbed:\n%s", replicas, o, undisturbed.stdout)
 		}
 	}
@@ -56,6 +51,20 @@ func TestInterDies(t *testing.T) {
 		t.Error(o)
 	}
 	o.noTrace(t)
+}
+
+// Replicas are replaced, and then their donors killed, while groups connect again and again over one
+// peer communicator, and collectives run between them.
+func TestInterHeals(t *testing.T) {
+	program := compile(t, "inter")
+	undisturbed := job(t, 3, program, "heals")
+	undisturbed.fine(t)
+	for _, rank := range []int{0, 2} { // each leads
+		o := heal(t, rank, nil, program, "heals")
+		if o.code != 0 || sorted(o.stdout) != sorted(undisturbed.stdout) {
+			t.Errorf("rank %d: %v\nundisturbed:\n%s", rank, o, undisturbed.stdout)
+		}
+	}
 }
 
 // Fortran 2008 connects groups, too.

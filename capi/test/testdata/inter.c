@@ -1,7 +1,8 @@
 // inter connects two groups of ranks, as C programs do: the first ranks of the world, a third of
 // them and at least one, and the others. It needs two ranks. With the argument "loop" it repeats
 // everything often enough for ranks to be killed meanwhile, and says at the end what it has
-// computed. With "dies" a rank of the second group dies, and the program handles that.
+// computed. With "dies" a rank of the second group dies, and the program handles that. With "heals"
+// it has safe points, where replicas are replaced.
 #include <mpi.h>
 #include <mpi-ext.h>
 
@@ -9,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -556,6 +558,42 @@ static void dies(void)
 	printf("rank %d goes on\n", rank);
 }
 
+// heals: replicas are replaced at safe points, with an intercommunicator that was made before. At the
+// end each group connects once more: a replacement knows how often it has.
+static void heals(void)
+{
+	int step = 0, kept = 0, in, sum, count;
+	MPI_Comm dup, again;
+	MPI_Request background, persistent;
+	OK(MPI_Comm_dup(inter, &dup));
+	OK(MPI_Allreduce_init(&rank, &count, 1, MPI_INT, MPI_SUM, dup, MPI_INFO_NULL, &persistent));
+	OK(MPIX_State_register("step", &step, 1, MPI_INT));
+	OK(MPIX_State_register("kept", &kept, 1, MPI_INT));
+	for (; step < 400; step++) {
+		OK(MPIX_Safepoint(NULL));
+		int mine = rank + step;
+		OK(MPI_Iallreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, dup, &background));
+		OK(MPI_Start(&persistent));
+		in = 0;
+		if (here == 0)
+			OK(MPI_Sendrecv(&mine, 1, MPI_INT, 0, 1, &in, 1, MPI_INT, 0, 1, inter, MPI_STATUS_IGNORE));
+		OK(MPI_Wait(&background, MPI_STATUS_IGNORE));
+		OK(MPI_Wait(&persistent, MPI_STATUS_IGNORE));
+		kept = kept * 31 + sum + 7 * in + count;
+		MPI_Comm made;
+		connect(MPI_COMM_WORLD, step, &made);
+		OK(MPI_Allgather(&kept, first, MPI_INT, &sum, !first, MPI_INT, made));
+		OK(MPI_Comm_free(&made));
+		usleep(2000);
+	}
+	connect(MPI_COMM_WORLD, 0, &again);
+	OK(MPI_Barrier(again));
+	OK(MPI_Comm_free(&again));
+	OK(MPI_Request_free(&persistent));
+	OK(MPI_Comm_free(&dup));
+	printf("rank %d: %08x\n", rank, kept);
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -570,6 +608,10 @@ int main(int argc, char **argv)
 	connect(MPI_COMM_WORLD, 11, &inter);
 	if (!strcmp(how, "dies")) {
 		dies();
+		return END;
+	}
+	if (!strcmp(how, "heals")) {
+		heals();
 		return END;
 	}
 	int rounds = !strcmp(how, "loop") ? 60 : 1;
