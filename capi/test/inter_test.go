@@ -53,8 +53,8 @@ func TestInterDies(t *testing.T) {
 	o.noTrace(t)
 }
 
-// Replicas are replaced, and then their donors killed, while groups connect again and again over one
-// peer communicator, and collectives run between them.
+// Replicas are replaced, and then their donors killed, while groups connect again and again over
+// one peer communicator, and collectives run between them.
 func TestInterHeals(t *testing.T) {
 	program := compile(t, "inter")
 	undisturbed := job(t, 3, program, "heals")
