@@ -64,6 +64,10 @@ func (p *Process) initialise(function string, level int32) Code {
 
 // openWorld makes the predefined communicators.
 func (p *Process) openWorld() error {
+	first := p.errhandler(p.job.InitialErrhandler())
+	if !first.ends() && !p.survives.Swap(true) {
+		p.job.Survive()
+	}
 	for _, w := range []struct {
 		open   func() (*comm.Comm, error)
 		handle Comm
@@ -80,7 +84,7 @@ func (p *Process) openWorld() error {
 		c := &communicator{comm: inner, handle: w.handle}
 		c.uses.Store(1)
 		c.name.Store(&w.name)
-		c.errhandler.Store(fatal)
+		c.errhandler.Store(first)
 		w.to.Store(c)
 		inner.Publish(uintptr(w.handle))
 	}

@@ -21,6 +21,11 @@ type Job interface {
 	AbortRanks(ranks []proto.Rank, code int, why string)
 	// Tolerant tells whether the program may handle the loss of ranks.
 	Tolerant() bool
+	// InitialErrhandler is the predefined error handler with which MPI_COMM_WORLD and
+	// MPI_COMM_SELF start.
+	InitialErrhandler() Errhandler
+	// ErrhandlerName is what the job's user has named it; "" if nobody has.
+	ErrhandlerName() string
 	// Survive says that the program goes on when a rank is lost.
 	Survive()
 	// AwaitEnd waits until the job ends because of a lost rank, which the error names, or goes on

@@ -74,14 +74,22 @@ type testMember struct {
 	*join.Member
 	t        *testing.T
 	survives bool
+	first    Errhandler // 0: MPI_ERRORS_ARE_FATAL
 }
 
 func (m *testMember) Engine() *engine.Engine { return m.Member.Engine }
 func (m *testMember) Survive()               { m.survives = true }
-func (m *testMember) Lacks(string)           {}
-func (m *testMember) AwaitEnd(error)         {}
-func (m *testMember) Hosts() []int32         { return nil }
-func (m *testMember) Program() int           { return 0 }
+func (m *testMember) ErrhandlerName() string { return "" }
+func (m *testMember) InitialErrhandler() Errhandler {
+	if m.first != 0 {
+		return m.first
+	}
+	return ErrorsAreFatal
+}
+func (m *testMember) Lacks(string)   {}
+func (m *testMember) AwaitEnd(error) {}
+func (m *testMember) Hosts() []int32 { return nil }
+func (m *testMember) Program() int   { return 0 }
 
 // expected is the reason why a test's Abort isn't a failure.
 var expected sync.Map // *testing.T → func(why string)
