@@ -37,14 +37,14 @@ import (
 )
 
 // process is the library's state in this operating-system process.
-var process = binding.New(binding.Host{Join: joinJob, Flush: flush, Exit: exit, Callbacks: callbacks{}, Locate: uintptr(C.banyan_last_words())})
+var process = binding.New(binding.Host{Join: joinJob, Flush: flush, Exit: exit, Callbacks: callbacks{}, Locate: uintptr(C.banyan_last_words()), Controls: controls()})
 
-func joinJob() (binding.Job, error) {
+func joinJob(heard func(engine.Event)) (binding.Job, error) {
 	first, err := initialErrhandler()
 	if err != nil {
 		return nil, err
 	}
-	j, err := join.Join(join.Options{Lane: true, Where: callerInC, Thread: threadInC})
+	j, err := join.Join(join.Options{Lane: true, Heard: heard, Where: callerInC, Thread: threadInC})
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func replicated(t *testing.T, n, replicas int, f func(t *testing.T, p *Process))
 			wg.Go(func() {
 				tm := &testMember{t: t, Member: m}
 				p := New(Host{
-					Join:      func() (Job, error) { return tm, nil },
+					Join:      func(func(engine.Event)) (Job, error) { return tm, nil },
 					Exit:      func(code int, why string) { tm.Abort(code, why) },
 					Callbacks: testCallbacks{},
 				})
@@ -118,6 +118,18 @@ func (m *testMember) Tolerant() bool { return true }
 
 // testCallbacks calls functions of Go: their "address" is what function gives.
 type testCallbacks struct{}
+
+func (testCallbacks) EventHappened(fn, instance, registration uintptr, safety int32, user uintptr) {
+	functionAt(fn).(func(instance, registration, user uintptr))(instance, registration, user)
+}
+
+func (testCallbacks) EventFreed(fn, registration uintptr, safety int32, user uintptr) {
+	functionAt(fn).(func(registration, user uintptr))(registration, user)
+}
+
+func (testCallbacks) EventsDropped(fn uintptr, n int64, registration uintptr, source, safety int32) {
+	functionAt(fn).(func(n int64))(n)
+}
 
 var functions = struct {
 	sync.Mutex
