@@ -189,6 +189,7 @@ type Process struct {
 	liveness  liveness
 	sends     sends
 	receives  receives
+	attention attention
 	contexts  contexts
 	acks      ackState
 	healing   healing

@@ -89,6 +89,13 @@ type DirectReader interface {
 	// calls it before such data may change.
 	Revoke()
 
+	// Attend announces whether this process waits, and polls meanwhile, so that it answers others at
+	// once.
+	Attend(on bool)
+
+	// Attends says whether another Proc, whose data this one could Read, attends.
+	Attends(p proto.Proc) bool
+
 	// Read copies data that another Proc has exposed, from an offset on, to dst, and says whether
 	// it did. If not, the data has to come another way.
 	Read(from proto.Proc, dst []byte, exposed, offset uint64) bool
