@@ -1,8 +1,13 @@
 package engine
 
-// streamPolls is how many polls in vain a thread that stops waiting makes for data that others have
+// streamPolls is how many polls in vain, in a row, a thread that stops waiting makes for data that others have
 // asked of it, or it of them: some ten microseconds, in which the other end takes a turn.
-const streamPolls = 200
+//
+// streamTurns is how many polls it makes that move something: those of some megabytes.
+const (
+	streamPolls = 200
+	streamTurns = 256
+)
 
 // attend and leave enclose what a thread does that waits in the end. Large data between two
 // processes that attend goes through the ring (process.Attend). Where processes share cores one of
@@ -17,10 +22,11 @@ func (e *Engine) leave() {
 	if e.cfg.Oversubscribed {
 		return
 	}
-	e.p.Leave()
-	for vain := 0; vain < streamPolls && e.p.Streams() && !e.closed; vain++ {
+	for turns, vain := 0, 0; turns < streamTurns && vain < streamPolls && e.p.Streams() && !e.closed; {
 		if e.step() > 0 {
-			vain = 0
+			turns, vain = turns+1, 0
+		} else {
+			vain++
 		}
 		if e.mu.Wanted() {
 			e.mu.Unlock()
@@ -28,4 +34,5 @@ func (e *Engine) leave() {
 			e.lock()
 		}
 	}
+	e.p.Leave()
 }

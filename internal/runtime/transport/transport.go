@@ -93,8 +93,9 @@ type DirectReader interface {
 	// once.
 	Attend(on bool)
 
-	// Attends says whether another Proc, whose data this one could Read, attends.
-	Attends(p proto.Proc) bool
+	// Answers says whether another Proc, whose data this one could Read, attends, so that its data had
+	// better be asked for.
+	Answers(p proto.Proc) bool
 
 	// Read copies data that another Proc has exposed, from an offset on, to dst, and says whether
 	// it did. If not, the data has to come another way.

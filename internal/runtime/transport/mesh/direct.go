@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"os"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -43,10 +44,10 @@ func (t *Transport) Attend(on bool) {
 	}
 }
 
-// Attends implements transport.DirectReader.
-func (t *Transport) Attends(q proto.Proc) bool {
+// Answers implements transport.DirectReader.
+func (t *Transport) Answers(q proto.Proc) bool {
 	p := t.peers[q]
-	return p != nil && p.link != nil && p.link.Attends()
+	return p != nil && p.link != nil && p.link.Attends() && t.ways.choose() == wayRing
 }
 
 // Read implements transport.DirectReader. It reads from peers that share memory, by
@@ -59,7 +60,15 @@ func (t *Transport) Read(from proto.Proc, dst []byte, exposed, offset uint64) bo
 	if p.link == nil || p.unreadable || p.pidfd < 0 || exposed == 0 {
 		return false
 	}
+	counts := len(dst) >= wayMin
+	var began time.Time
+	if counts {
+		began = time.Now()
+	}
 	n, errno := t.readMemory(p.pid, dst, exposed&(1<<addressBits-1)+offset)
+	if counts && n == len(dst) {
+		t.ways.took(wayRead, n, time.Since(began).Nanoseconds())
+	}
 	switch errno {
 	case 0:
 	case unix.ESRCH: // it is dead

@@ -25,6 +25,7 @@ type rings struct {
 	skip      []uint64       // the same, a bit per Proc
 	record    shm.Inbound
 	busy      int // Polls in a row that found something
+	ways      ways
 
 	active atomic.Bool // list isn't empty
 	retire atomic.Bool // a thread wants to wait
@@ -177,6 +178,7 @@ func (t *Transport) take(p *peer, most int) {
 			t.tell(p) // at once: the writer goes on while this process reads
 			var frames int
 			frames, err = p.inbox.Take(p.proc, t.buffer, n, t.sink)
+			t.streamed(p, n)
 			t.moved += max(frames, 1)
 		}
 		if p.state != live {

@@ -156,7 +156,7 @@ func (w *Writer) Stream(runs ...[]byte) int {
 	body := unsafe.Slice((*byte)(unsafe.Add(w.at(w.tail), streamSize)), most)
 	n := 0
 	for _, run := range runs {
-		n += copy(body[n:], run)
+		n += put(body[n:], run)
 	}
 	if n > 0 {
 		w.publish(formStream|uint64(n)<<32, streamSize+uint64(n))
