@@ -61,7 +61,7 @@ func (p *Process) offering() {
 
 // both tells whether both ends of an offer attend.
 func (p *Process) both(a *arrival) bool {
-	return p.attention.threads > 0 && a.offer.Memory != 0 && !p.replicated && p.direct.Answers(a.from)
+	return p.attention.threads > 0 && a.offer.Memory != 0 && !p.replicated && p.direct.Answers(a.from, a.wanted)
 }
 
 // Streams tells whether data that was asked for is under way.

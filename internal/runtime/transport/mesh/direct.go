@@ -45,9 +45,19 @@ func (t *Transport) Attend(on bool) {
 }
 
 // Answers implements transport.DirectReader.
-func (t *Transport) Answers(q proto.Proc) bool {
+func (t *Transport) Answers(q proto.Proc, bytes uint64) bool {
 	p := t.peers[q]
-	return p != nil && p.link != nil && p.link.Attends() && t.ways.choose() == wayRing
+	if p == nil || p.link == nil || !p.link.Attends() {
+		return false
+	}
+	if bytes < wayMin {
+		return true
+	}
+	if t.ways.choose() == wayRead {
+		return false
+	}
+	p.inflow.asked(int(bytes))
+	return true
 }
 
 // Read implements transport.DirectReader. It reads from peers that share memory, by

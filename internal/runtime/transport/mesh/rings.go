@@ -178,7 +178,7 @@ func (t *Transport) take(p *peer, most int) {
 			t.tell(p) // at once: the writer goes on while this process reads
 			var frames int
 			frames, err = p.inbox.Take(p.proc, t.buffer, n, t.sink)
-			t.streamed(p, n)
+			t.streamed(p, n) // a few bytes of headers count, too
 			t.moved += max(frames, 1)
 		}
 		if p.state != live {

@@ -6,18 +6,20 @@ import "time"
 type way uint8
 
 const (
-	wayRead way = iota // this process reads it in the peer's memory
-	wayRing            // the peer writes it into the ring, and this process copies it out meanwhile
+	wayRing way = iota // the peer writes it into the ring, and this process copies it out meanwhile
+	wayRead            // this process reads it in the peer's memory
 )
 
 // ways learns which way takes less time. That depends on the machine, on where the two processes run,
-// and on whether the program has just written the data: on one machine the ring took 0.4 to 0.7 of
-// the time of reading, on another 1.6 (decision 94). So it takes the way that has been faster of late,
-// and now and then the other one.
+// on whether the program has just written the data, and on whether the other process wants data of
+// this one at the same time (decision 94). So it takes the way that has been faster of late, and now
+// and then it tries the other one.
 type ways struct {
 	cost  [2]int64 // ns for a MiB, of late; 0: unknown
-	turn  int      // choices since the other way was tried
-	pause int      // how many there are between two tries
+	last  way      // that was taken
+	row   int      // how many times of it have come since the way changed
+	turns int      // choices until the other way is tried
+	pause int      // how many there were between the last two tries
 }
 
 const (
@@ -26,10 +28,14 @@ const (
 	wayMin = 48 << 10
 	// wayMost is after how many bytes that follow each other their time is taken.
 	wayMost = 512 << 10
-	// firstTries and lastTries are how many choices there are between two tries of the slower way:
-	// each try that it loses doubles their number.
-	firstTries = 8
-	lastTries  = 512
+	// wayRow is how often in a row a way is tried, and waySettle how many of these times don't count:
+	// a way leaves the data in other caches than the other does, which the first ones pay for.
+	wayRow    = 6
+	waySettle = 3
+	// wayFirst and wayLast are how many choices there are between two tries of the slower way.
+	// Each that it loses doubles their number.
+	wayFirst = 32
+	wayLast  = 1024
 	// wayShare is the share of a new time in the cost, and wayJump how much more than the cost counts:
 	// a process that loses its core meanwhile says nothing of the way.
 	wayShare = 4
@@ -38,58 +44,77 @@ const (
 
 // choose gives the way to take next.
 func (w *ways) choose() way {
-	better, other := wayRing, wayRead
-	if w.cost[wayRead] < w.cost[wayRing] {
-		better, other = wayRead, wayRing
+	other := 1 - w.last
+	switch {
+	case w.row < wayRow: // it is being tried
+		return w.last
+	case w.cost[other] == 0:
+	case w.cost[other] < w.cost[w.last]:
+		w.turns = w.pause
+	case w.turns > 0:
+		w.turns--
+		return w.last
+	default:
+		w.pause = min(max(2*w.pause, wayFirst), wayLast)
+		w.turns = w.pause
 	}
-	if w.cost[other] == 0 {
-		return other
-	}
-	if w.cost[better] == 0 {
-		return better
-	}
-	if w.turn++; w.turn <= max(w.pause, firstTries) {
-		return better
-	}
-	w.turn, w.pause = 0, min(2*max(w.pause, firstTries), lastTries)
+	w.last, w.row = other, 0
 	return other
 }
 
 // took notes how long data has taken.
 func (w *ways) took(by way, bytes int, ns int64) {
+	if by != w.last {
+		return
+	}
+	if w.row++; w.row <= waySettle {
+		return
+	}
 	sample := max(ns, 1) << 20 / int64(bytes)
 	c := &w.cost[by]
 	if *c == 0 {
-		*c = sample
+		*c = max(sample, 1)
 		return
 	}
-	wasBetter := w.cost[by] < w.cost[1-by]
-	*c += (min(sample, wayJump**c) - *c) / wayShare
-	if *c = max(*c, 1); (*c < w.cost[1-by]) != wasBetter {
-		w.pause = 0 // they have changed places: look again soon
+	was := w.cost[1-by] < *c
+	sample = min(sample, wayJump**c)
+	if w.row > waySettle+1 { // else what was known is old
+		sample = *c + (sample-*c)/wayShare
+	}
+	*c = max(sample, 1)
+	if (w.cost[1-by] < *c) != was {
+		w.pause, w.turns = 0, wayFirst // they have changed places: look again soon
 	}
 }
 
-// inflow is the large payload that comes from a peer by the ring.
+// inflow is the large data of a peer that this process has asked for.
 type inflow struct {
-	began time.Time // zero: none that counts
-	bytes int
+	since time.Time // when it was asked for, or when what came before it was there; zero: none is awaited
+	left  int       // bytes that are awaited
+	bytes int       // that have come since
 }
 
-// streamed notes that so many bytes of a peer's stream have been taken.
+// asked notes that so many bytes are asked for.
+func (f *inflow) asked(bytes int) {
+	if f.left == 0 {
+		f.since, f.bytes = time.Now(), 0
+	}
+	f.left += bytes
+}
+
+// streamed notes that so many bytes of a peer's stream have been taken. What the peer sends unasked
+// counts, too.
 func (t *Transport) streamed(p *peer, n int) {
 	f := &p.inflow
-	if f.began.IsZero() {
-		if p.inbox.Missing() >= wayMin {
-			f.began, f.bytes = time.Now(), 0
-		}
+	if f.left == 0 {
 		return
 	}
-	if f.bytes += n; p.inbox.Large() && f.bytes < wayMost {
+	f.bytes += n
+	f.left = max(f.left-n, 0)
+	if f.left > 0 && f.bytes < wayMost {
 		return
 	}
-	if f.bytes >= wayMin {
-		t.ways.took(wayRing, f.bytes, time.Since(f.began).Nanoseconds())
-	}
-	f.began = time.Time{}
+	now := time.Now()
+	t.ways.took(wayRing, f.bytes, now.Sub(f.since).Nanoseconds())
+	f.since, f.bytes = now, 0
 }

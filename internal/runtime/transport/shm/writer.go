@@ -17,11 +17,9 @@ const (
 	// while the writer fills the next. chunkShare says which part of a ring that is at most.
 	chunkSize  = 32 << 10
 	chunkShare = 8
-	// chunkLeast is what a record carries at least, if there is as much. Of less than chunkParts
-	// times the most a record carries one part: so the reader begins soon, and isn't left with much
-	// to do at the end.
+	// chunkLeast is what a record carries at least, if there is as much. Of less than twice the most
+	// a record carries half: so the reader isn't left with much to do at the end.
 	chunkLeast = 8 << 10
-	chunkParts = 4
 )
 
 // Writer is the writing end of a ring.
@@ -148,7 +146,7 @@ func (w *Writer) Stream(runs ...[]byte) int {
 	for _, run := range runs {
 		total += uint64(len(run))
 	}
-	most := min(max(lines(total/chunkParts), chunkLeast), chunkSize, w.size/chunkShare)
+	most := min(max(lines(total/2), chunkLeast), chunkSize, w.size/chunkShare)
 	if !w.room(streamSize+most) && !w.room(streamSize+lineSize) {
 		return 0
 	}

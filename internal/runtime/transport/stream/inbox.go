@@ -40,9 +40,6 @@ func (in *Inbox) Space(b *Buffer) (direct, rest []byte) {
 // Large says whether a large payload is arriving.
 func (in *Inbox) Large() bool { return in.large }
 
-// Missing is how many bytes have yet to arrive of the large payload that is arriving.
-func (in *Inbox) Missing() int { return in.missing }
-
 // Take takes in n bytes that were read to where Space said. It hands the frames that they
 // complete to sink, and returns how many there were. After an error, which wraps wire.ErrCorrupt,
 // the stream can't be used any more. Sink's methods may Stop the Inbox.
