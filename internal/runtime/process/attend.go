@@ -3,9 +3,8 @@ package process
 // Large data goes one of two ways between processes that share memory. The receiver reads it in the
 // sender's memory (direct.go), which needs nothing of the sender. Or it asks for fragments
 // (transfer.go), which the sender writes into the ring while the receiver copies them out: that
-// takes both processes, but two cores copy, and without the kernel. So it is mostly faster where both
-// have nothing else to do: where both attend, that is, wait in the library and poll meanwhile. Which
-// way is faster the transport knows.
+// takes both processes, but two cores copy, and without the kernel. So it is faster where both
+// have nothing else to do: where both attend, that is, wait in the library and poll meanwhile.
 //
 // A process announces that it attends only while it offers something. What it has asked for, or
 // has been asked for, then comes at once; so a thread that stops waiting first finishes that
@@ -61,7 +60,7 @@ func (p *Process) offering() {
 
 // both tells whether both ends of an offer attend.
 func (p *Process) both(a *arrival) bool {
-	return p.attention.threads > 0 && a.offer.Memory != 0 && !p.replicated && p.direct.Answers(a.from, a.wanted)
+	return p.attention.threads > 0 && a.offer.Memory != 0 && !p.replicated && p.direct.Answers(a.from)
 }
 
 // Streams tells whether data that was asked for is under way.

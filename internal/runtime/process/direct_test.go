@@ -26,7 +26,7 @@ type reading struct {
 func (r *reading) Expose([]byte) uint64 { return 7 }
 func (r *reading) Revoke()              { r.revoked++ }
 func (r *reading) Attend(on bool)       { r.attended = append(r.attended, on) }
-func (r *reading) Answers(proto.Proc, uint64) bool {
+func (r *reading) Answers(proto.Proc) bool {
 	return r.attends
 }
 func (r *reading) Read(from proto.Proc, dst []byte, address, offset uint64) bool {

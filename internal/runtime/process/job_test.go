@@ -124,7 +124,7 @@ func (n *node) Revoke() { n.revoked++ }
 
 // Attend and Answers have some data asked for, and some read.
 func (n *node) Attend(on bool) { n.attends = on }
-func (n *node) Answers(q proto.Proc, _ uint64) bool {
+func (n *node) Answers(q proto.Proc) bool {
 	return n.w.nodes[q].attends && n.w.rng.IntN(2) == 0
 }
 func (n *node) Read(from proto.Proc, dst []byte, address, offset uint64) bool {

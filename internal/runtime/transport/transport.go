@@ -93,9 +93,9 @@ type DirectReader interface {
 	// once.
 	Attend(on bool)
 
-	// Answers says whether another Proc attends, so that so many bytes of its data that this one could
-	// Read had better be asked for.
-	Answers(p proto.Proc, bytes uint64) bool
+	// Answers says whether another Proc, whose data this one could Read, attends: then it had better be
+	// asked for the data.
+	Answers(p proto.Proc) bool
 
 	// Read copies data that another Proc has exposed, from an offset on, to dst, and says whether
 	// it did. If not, the data has to come another way.

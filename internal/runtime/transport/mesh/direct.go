@@ -2,7 +2,6 @@ package mesh
 
 import (
 	"os"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -45,19 +44,9 @@ func (t *Transport) Attend(on bool) {
 }
 
 // Answers implements transport.DirectReader.
-func (t *Transport) Answers(q proto.Proc, bytes uint64) bool {
+func (t *Transport) Answers(q proto.Proc) bool {
 	p := t.peers[q]
-	if p == nil || p.link == nil || !p.link.Attends() {
-		return false
-	}
-	if bytes < wayMin {
-		return true
-	}
-	if t.ways.choose() == wayRead {
-		return false
-	}
-	p.inflow.asked(int(bytes))
-	return true
+	return p != nil && p.link != nil && p.link.Attends()
 }
 
 // Read implements transport.DirectReader. It reads from peers that share memory, by
@@ -70,15 +59,7 @@ func (t *Transport) Read(from proto.Proc, dst []byte, exposed, offset uint64) bo
 	if p.link == nil || p.unreadable || p.pidfd < 0 || exposed == 0 {
 		return false
 	}
-	counts := len(dst) >= wayMin
-	var began time.Time
-	if counts {
-		began = time.Now()
-	}
 	n, errno := t.readMemory(p.pid, dst, exposed&(1<<addressBits-1)+offset)
-	if counts && n == len(dst) {
-		t.ways.took(wayRead, n, time.Since(began).Nanoseconds())
-	}
 	switch errno {
 	case 0:
 	case unix.ESRCH: // it is dead

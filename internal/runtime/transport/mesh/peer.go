@@ -43,7 +43,6 @@ type peer struct {
 	broken      bool      // writing failed; frames that the peer has sent may still come
 	sealed      *sealed   // live: seals what goes over the socket; nil: nothing does
 	inbox       stream.Inbox
-	inflow      inflow
 	outbox      stream.Outbox
 }
 

@@ -25,7 +25,6 @@ type rings struct {
 	skip      []uint64       // the same, a bit per Proc
 	record    shm.Inbound
 	busy      int // Polls in a row that found something
-	ways      ways
 
 	active atomic.Bool // list isn't empty
 	retire atomic.Bool // a thread wants to wait
@@ -178,7 +177,6 @@ func (t *Transport) take(p *peer, most int) {
 			t.tell(p) // at once: the writer goes on while this process reads
 			var frames int
 			frames, err = p.inbox.Take(p.proc, t.buffer, n, t.sink)
-			t.streamed(p, n) // a few bytes of headers count, too
 			t.moved += max(frames, 1)
 		}
 		if p.state != live {
