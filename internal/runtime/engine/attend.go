@@ -1,7 +1,8 @@
 package engine
 
-// streamPolls is how many polls in vain, in a row, a thread that stops waiting makes for data that others have
-// asked of it, or it of them: some ten microseconds, in which the other end takes a turn.
+// streamPolls is how many polls in vain, in a row, a thread that stops waiting makes for data that
+// others have asked of it, or it of them: some ten microseconds, in which the other end takes a
+// turn.
 //
 // streamTurns is how many polls it makes that move something: those of some megabytes.
 const (

@@ -17,8 +17,8 @@ const (
 	// while the writer fills the next. chunkShare says which part of a ring that is at most.
 	chunkSize  = 32 << 10
 	chunkShare = 8
-	// chunkLeast is what a record carries at least, if there is as much. Of less than twice the most
-	// a record carries half: so the reader isn't left with much to do at the end.
+	// chunkLeast is what a record carries at least, if there is as much. Of less than twice the
+	// most a record carries half: so the reader isn't left with much to do at the end.
 	chunkLeast = 8 << 10
 )
 
