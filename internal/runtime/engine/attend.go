@@ -14,13 +14,13 @@ const (
 // processes that attend goes through the ring (process.Attend). Where processes share cores one of
 // the two may not run. The lock is held.
 func (e *Engine) attend() {
-	if !e.cfg.Oversubscribed {
+	if !e.cfg.oversubscribed() {
 		e.p.Attend()
 	}
 }
 
 func (e *Engine) leave() {
-	if e.cfg.Oversubscribed {
+	if e.cfg.oversubscribed() {
 		return
 	}
 	for turns, vain := 0, 0; turns < streamTurns && vain < streamPolls && e.p.Streams() && !e.closed; {
