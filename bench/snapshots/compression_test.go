@@ -34,8 +34,8 @@ var codecs = []struct {
 }
 
 // BenchmarkCompression compresses snapshots of programs, in blocks. kept_% is what is left;
-// pays_below_MB/s is how fast a link or a disk may be at most so that a snapshot is there earlier, if a
-// thread compresses and sends block by block. bin has what make build has made.
+// pays_below_MB/s is how fast a link or a disk may be at most so that a snapshot is there earlier,
+// if a thread compresses and sends block by block. bin has what make build has made.
 func BenchmarkCompression(b *testing.B) {
 	bin, err := filepath.Abs("../../bin")
 	if err != nil {

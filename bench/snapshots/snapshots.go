@@ -3,13 +3,13 @@
 //
 // # Method
 //
-// A C program (programs/snapshots.c) has so many MiB of state in each rank. Each step changes some of
-// its pages. The launcher takes snapshots and reports what each took. In the middle a rank is
+// A C program (programs/snapshots.c) has so many MiB of state in each rank. Each step changes some
+// of its pages. The launcher takes snapshots and reports what each took. In the middle a rank is
 // killed, and the job goes back. At the end each rank compares all its pages with what they should
 // be.
 //
-// The first two snapshots of a job write all of the state, since there are two memories and both are
-// empty. They are told apart from the others.
+// The first two snapshots of a job write all of the state, since there are two memories and both
+// are empty. They are told apart from the others.
 //
 // # Invariants
 //
@@ -65,7 +65,8 @@ type Snapshot struct {
 // Job is what one job has shown.
 type Job struct {
 	First, Later []Snapshot
-	Back         float64 // seconds from the death until all went on
+	Again        float64 // seconds from the death until all processes were started again
+	Back         float64 // and until all went on from a snapshot
 }
 
 // Build builds the program with an mpicc, in dir.
@@ -82,7 +83,7 @@ func Build(dir, mpicc string) (program string, err error) {
 
 // Run runs a job of a program that Build has built.
 func (b *Bench) Run(ctx context.Context, program string, s State) (*Job, error) {
-	// Before and after the way back the program runs for as long, and then some time is left.
+	// The program runs for most of b.Last, goes back, and runs for b.Last once more.
 	limit := 4*b.Last + 2*time.Minute
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it has taken longer than %v", limit))
 	defer cancel()
@@ -121,6 +122,7 @@ func read(report []byte, least int64) (*Job, error) {
 		Snapshots []Snapshot
 		Rollbacks []struct {
 			Snapshot uint64
+			Took     float64  `json:"took_s"`
 			Restored *float64 `json:"restored_s"`
 		}
 	}
@@ -138,5 +140,9 @@ func read(report []byte, least int64) (*Job, error) {
 			return nil, fmt.Errorf("these figures can't be: %+v", s)
 		}
 	}
-	return &Job{First: r.Snapshots[:fills], Later: r.Snapshots[fills:], Back: *r.Rollbacks[0].Restored}, nil
+	b := r.Rollbacks[0]
+	if b.Took <= 0 || b.Took > *b.Restored {
+		return nil, fmt.Errorf("these figures can't be: started again after %v s, and on from the snapshot after %v s", b.Took, *b.Restored)
+	}
+	return &Job{First: r.Snapshots[:fills], Later: r.Snapshots[fills:], Again: b.Took, Back: *b.Restored}, nil
 }

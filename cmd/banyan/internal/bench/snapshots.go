@@ -22,6 +22,7 @@ rank. Each step changes some of 100 pages of 4 KiB.
   changed_mib  what all ranks had to write, of state_mib: median
   copied_mib   what went to other hosts: median
   took_ms      until a later snapshot was committed: median
+  again_ms     from the death until all processes were started again: median
   back_ms      from the death until all ranks went on from a snapshot: median
 
 A rank's state takes its size three times while the job runs, and twice more on a host that is a buddy.`
@@ -65,7 +66,7 @@ func snapshotsCommand() *cobra.Command {
 type kept struct {
 	snapshots.State
 	first, later []snapshots.Snapshot
-	back         []float64
+	again, back  []float64
 }
 
 // check refuses what can't be measured, and gives the rows to be filled.
@@ -117,7 +118,7 @@ func (f *snapshotsFlags) run(cmd *cobra.Command) error {
 				return unmeasured(ctx, err)
 			}
 			rows[i].first, rows[i].later = append(rows[i].first, j.First...), append(rows[i].later, j.Later...)
-			rows[i].back = append(rows[i].back, j.Back)
+			rows[i].again, rows[i].back = append(rows[i].again, j.Again), append(rows[i].back, j.Back)
 			progress.Step()
 		}
 	}
@@ -151,6 +152,7 @@ func (f *snapshotsFlags) columns() []table.Column[kept] {
 		later("changed_mib", 0.5, mib, func(s *snapshots.Snapshot) float64 { return float64(s.Changed) }),
 		later("copied_mib", 0.5, mib, func(s *snapshots.Snapshot) float64 { return float64(s.Copied) }),
 		later("took_ms", 0.5, ms, func(s *snapshots.Snapshot) float64 { return s.Took }),
+		table.Col("again_ms", func(r *kept) any { return quantile(r.again, 0.5) / ms }),
 		table.Col("back_ms", func(r *kept) any { return quantile(r.back, 0.5) / ms }),
 	}
 }
