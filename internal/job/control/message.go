@@ -80,7 +80,7 @@ const (
 	// AtSafepoint, from a process: its program is at its first safe point, and waits for Noted.
 	// Opaque is as of Healable.
 	AtSafepoint Type = "at safe point"
-	// Prepared, from a process: it has made room for its parts, or has failed to.
+	// Prepared, from a process: it has made room for its parts, or has failed to, or will soon.
 	Prepared Type = "prepared"
 )
 

@@ -79,10 +79,16 @@ func (s *snapshots) save(_ rollback.Snapshot, stream *state.Encoder) error {
 	return err
 }
 
+// quickPart is for how long a part room is made in some milliseconds: snapshots needn't wait.
+const quickPart = 16 << 20
+
 // prepare makes room for parts of about this length, beside the program, and then tells the
 // launcher.
 func (s *snapshots) prepare(length int64) {
-	const library = 1 << 20 // at most, for most programs
+	const library = 1 << 20  // at most, for most programs
+	if length <= quickPart { // said before the program goes on from its first safe point
+		s.said.Put(control.Message{Type: control.Prepared})
+	}
 	var all sync.WaitGroup
 	for i, m := range s.memory {
 		if s.begin.Snapshot > 0 && i == s.begin.Slot {
@@ -91,10 +97,12 @@ func (s *snapshots) prepare(length int64) {
 			all.Go(func() { m.prepare(length + library) })
 		}
 	}
-	go func() {
-		all.Wait()
-		s.said.Put(control.Message{Type: control.Prepared})
-	}()
+	if length > quickPart {
+		go func() {
+			all.Wait()
+			s.said.Put(control.Message{Type: control.Prepared})
+		}()
+	}
 }
 
 // load gives the part with which this process begins.
