@@ -15,8 +15,10 @@ func TestReadiness(t *testing.T) {
 	if w := r.wait(begin, time.Second); w != patience*time.Second {
 		t.Errorf("it waits for %v", w)
 	}
-	if r.ready(2) || r.ready(2) {
-		t.Error("process 1 isn't ready, and it was process 2 that the snapshot waited for")
+	for range 2 { // a process may say it twice
+		if r.ready(2) {
+			t.Error("process 1 isn't ready, and it was process 2 that the snapshot waited for")
+		}
 	}
 	if w := r.wait(begin.Add(patience*time.Second-1), time.Second); w != 1 {
 		t.Errorf("shortly before the end of its patience it waits for %v", w)
