@@ -191,7 +191,7 @@ func (i *Inter) Alltoall(send, recv Blocks) *Plan {
 			continue
 		}
 		p.s.WaitFor(2 * (exchanges - window + 1))
-		p.give(peer, send.Of(peer))
+		p.send(peer, send.Of(peer))
 		p.receive(peer, recv.Of(peer))
 		exchanges++
 	}

@@ -105,6 +105,7 @@ var dependencies = []dependency{
 	{"github.com/parquet-go/parquet-go", []string{"internal/study/campaign"}},
 	{"github.com/spf13/pflag", []string{"cmd/..."}},
 	{"github.com/hashicorp/memberlist", []string{"bench/detection"}}, // the peer
+	{"github.com/klauspost/compress", []string{"bench/snapshots"}},
 	{"github.com/ianlancetaylor/demangle", []string{"internal/job/trial"}},
 	{"golang.org/x/tools", []string{"internal/testing/lint"}},
 	{"honnef.co/go/tools", []string{"internal/testing/lint"}},

@@ -15,6 +15,6 @@ func Command() *cobra.Command {
 		membershipCommand(), membershipRoleCommand(), contentionCommand(), contentionRoleCommand(), viewsCommand(), viewsRoleCommand(),
 		mpiCommand(), instructionsCommand(), startupCommand(),
 		replicationCommand(), replicationRoleCommand(), broadcastCommand(), failoverCommand(),
-		loggpCommand(), loggpRoleCommand(), patternsCommand(), ulfmCommand(), pageCommand())
+		loggpCommand(), loggpRoleCommand(), patternsCommand(), ulfmCommand(), snapshotsCommand(), pageCommand())
 	return cmd
 }
