@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"banyan/internal/groupnode/poller"
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
 	"banyan/internal/proto/membership"
@@ -28,6 +29,7 @@ type Member struct {
 	start    time.Time
 
 	events     chan func() // for the loop
+	poller     *poller.Poller
 	ctx        context.Context
 	cancel     context.CancelFunc
 	background sync.WaitGroup
@@ -94,8 +96,15 @@ func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, er
 		socket.Close()
 		return nil, err
 	}
+	connections, err := poller.New()
+	if err != nil {
+		socket.Close()
+		memory.close()
+		return nil, err
+	}
 	m := &Member{
 		memory: memory,
+		poller: connections,
 		cfg:    cfg,
 		card:   Card{Nonce: newNonce(), Name: cfg.Name, Address: cfg.Advertise},
 		socket: socket,
@@ -114,6 +123,7 @@ func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, er
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	j := newJoiner(m) // before the loop may change what it reads
 	m.background.Go(m.listen)
+	m.background.Go(m.poll)
 	go m.run()
 	if m.foundsAlone() {
 		m.foundAfter(memory.token())
@@ -174,6 +184,14 @@ func (m *Member) post(f func()) {
 	select {
 	case m.events <- f:
 	case <-m.ctx.Done():
+	}
+}
+
+// poll hands over what comes on connections, until the member's end.
+func (m *Member) poll() {
+	if err := m.poller.Run(); err != nil {
+		m.log.Error("this member ends: its connections can't be watched", "err", err)
+		m.post(func() { m.finish(err) })
 	}
 }
 
@@ -272,6 +290,7 @@ func (m *Member) shutdown() {
 	for _, l := range m.links {
 		l.cut()
 	}
+	m.poller.Close()
 	m.background.Wait()
 	m.memory.close()
 	m.cause.Store(&m.ended)

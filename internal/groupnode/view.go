@@ -215,7 +215,7 @@ func (m *Member) dismiss(d membership.Departure) {
 	}
 	if s := m.streams[d.Member]; s != nil {
 		delete(m.streams, d.Member)
-		s.conn.Close()
+		s.close()
 	}
 	delete(m.endings, d.Member)
 }
