@@ -63,7 +63,7 @@ func (g *banyan) found(n int, limit time.Duration) error {
 }
 
 func (g *banyan) join(ctx context.Context, i int) (err error) {
-	cfg := groupnode.Config{Name: "member " + strconv.Itoa(i), Secret: g.secret, Observer: watcher{g, i}, Gather: groupnode.DefaultPeriod / 20}
+	cfg := groupnode.Config{Name: "member " + strconv.Itoa(i), Secret: g.secret, Observer: watcher{g, i}, Gather: groupnode.DefaultGather}
 	if i > 0 {
 		cfg.Seeds = []string{g.members[0].Card().Address}
 	}

@@ -242,10 +242,19 @@ func (m *Member) dial(ctx context.Context, address string, h *hello) (*net.TCPCo
 	return c.(*net.TCPConn), keys, a, nil
 }
 
+// unkept ends the kernel's own probes of a connection that doesn't leave this host: no middlebox
+// drops it when it is idle, and the kernel tells each end when the other is gone.
+func (m *Member) unkept(conn *net.TCPConn, with Card) {
+	if with.Home != (home{}) && with.Home == m.card.Home {
+		conn.SetKeepAlive(false) // an error means more packets
+	}
+}
+
 // connect makes a link.
 func (m *Member) connect(l *link, card Card, h *hello, limit time.Duration) {
 	conn, keys, found, number := m.reach(card, h, limit)
 	if found == alive {
+		m.unkept(conn, card)
 		if l.up(m.poller, conn, keys) {
 			m.post(func() { m.linked(l) })
 		}

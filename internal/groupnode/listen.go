@@ -54,6 +54,7 @@ func (m *Member) greet(conn *net.TCPConn, proven func()) *stream {
 		return nil
 	}
 	conn.SetDeadline(time.Time{})
+	m.unkept(conn, h.card)
 	if keys != nil {
 		s.opener = seal.NewOpener(keys.In)
 	}
