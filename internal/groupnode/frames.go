@@ -60,7 +60,7 @@ func (m *Member) linkTo(who membership.Member) *link {
 
 func (m *Member) newLink(who membership.Member, card Card, limit time.Duration) *link {
 	l := &link{to: who}
-	l.lost = func() { m.post(func() { m.linkEnded(l, unreachable, 0) }) }
+	l.lost = func() { m.now = m.clock(); m.linkEnded(l, unreachable, 0) }
 	m.links[who] = l
 	h := m.hello(toSend, card.Nonce)
 	m.background.Go(func() { m.connect(l, card, h, limit) })

@@ -35,7 +35,7 @@ const (
 // last frame.
 type link struct {
 	to   membership.Member
-	lost func() // is called when the connection has ended by itself
+	lost func() // the loop calls it when the connection has ended by itself
 
 	mu       sync.Mutex
 	socket   *poller.Socket // nil until made

@@ -123,7 +123,6 @@ func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, er
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	j := newJoiner(m) // before the loop may change what it reads
 	m.background.Go(m.listen)
-	m.background.Go(m.poll)
 	go m.run()
 	if m.foundsAlone() {
 		m.foundAfter(memory.token())
@@ -183,56 +182,65 @@ func (m *Member) Close() {
 func (m *Member) post(f func()) {
 	select {
 	case m.events <- f:
+		m.poller.Wake()
 	case <-m.ctx.Done():
 	}
 }
 
-// poll hands over what comes on connections, until the member's end.
-func (m *Member) poll() {
-	if err := m.poller.Run(); err != nil {
-		m.log.Error("this member ends: its connections can't be watched", "err", err)
-		m.post(func() { m.finish(err) })
-	}
-}
-
-// run is the loop. It handles events that have come before time-outs.
+// run is the loop. It handles what has come before time-outs.
 func (m *Member) run() {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
 	for m.ended == nil {
-		timer.Reset(m.untilDeadline())
-		select {
-		case f := <-m.events:
-			m.now = m.clock()
-			f()
-			for i := 0; i < postLimit && m.ended == nil; i++ {
-				select {
-				case f := <-m.events:
-					f()
-					continue
-				default:
-				}
-				break
-			}
-		case <-timer.C:
-		}
+		m.handle()
 		m.now = m.clock()
 		m.tick()
+		if m.ended == nil {
+			if err := m.poller.Wait(m.nextDeadline()); err != nil {
+				m.finish(err)
+			}
+		}
 	}
 	m.shutdown()
 }
 
+// handle calls what other goroutines have posted.
+func (m *Member) handle() {
+	for i := 0; i < postLimit && m.ended == nil; i++ {
+		select {
+		case f := <-m.events:
+			m.now = m.clock()
+			f()
+		default:
+			return
+		}
+	}
+	m.poller.Wake() // there may be more
+}
+
+// handleFor does for a while, at the member's end, what the loop does but for time-outs.
+func (m *Member) handleFor(span time.Duration) {
+	for more := true; more; {
+		select {
+		case f := <-m.events:
+			f()
+		default:
+			more = false
+		}
+	}
+	m.poller.Wait(time.Now().Add(span)) // an error has been told of
+}
+
 func (m *Member) clock() proto.Time { return proto.Time(time.Since(m.start)) }
 
-func (m *Member) untilDeadline() time.Duration {
+// nextDeadline is when the loop has something to do even if nothing happens; zero if never.
+func (m *Member) nextDeadline() time.Time {
 	d := proto.Never
 	if m.detector != nil {
 		d = min(m.machine.Deadline(), m.detector.Deadline(), m.readyAt, m.suspectAt, m.leaseDeadline(), m.diskDeadline())
 	}
 	if d == proto.Never {
-		return time.Hour
+		return time.Time{}
 	}
-	return max(time.Duration(d-m.clock()), 0)
+	return m.start.Add(time.Duration(d))
 }
 
 func (m *Member) tick() {
@@ -275,11 +283,7 @@ func (m *Member) shutdown() {
 	m.awaitLeases()
 	if m.ended != ErrClosed {
 		for deadline := time.Now().Add(shutdownLimit); !m.quiet() && time.Now().Before(deadline); {
-			select {
-			case f := <-m.events: // connections being made go on
-				f()
-			case <-time.After(time.Millisecond):
-			}
+			m.handleFor(time.Millisecond) // connections being made go on
 		}
 	}
 	m.socket.Close()

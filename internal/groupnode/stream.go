@@ -58,7 +58,7 @@ func (s *stream) close() {
 	}
 }
 
-// Bytes takes what has come.
+// Bytes takes what has come. The loop calls it.
 func (s *stream) Bytes(b []byte) error {
 	if s.opener == nil {
 		return s.frames.feed(b, s.frame)
@@ -85,7 +85,11 @@ func (s *stream) Bytes(b []byte) error {
 }
 
 func (s *stream) frame(h wire.Header, payload []byte) {
-	s.member.post(func() { s.member.frame(s, &h, payload) })
+	m := s.member
+	m.now = m.clock()
+	if m.ended == nil {
+		m.frame(s, &h, payload)
+	}
 }
 
 // Room isn't called: nothing is said in this direction.
@@ -94,11 +98,12 @@ func (s *stream) Room() {}
 // End hands over the stream's end. It is in order if it is between two frames.
 func (s *stream) End(err error) {
 	m := s.member
+	m.now = m.clock()
 	if errors.Is(err, wire.ErrCorrupt) || errors.Is(err, seal.ErrForged) {
-		m.post(func() { m.log.Warn("stream ended", "from", m.nameOf(s.from), "err", err) })
+		m.log.Warn("stream ended", "from", m.nameOf(s.from), "err", err)
 	}
 	orderly := errors.Is(err, io.EOF) && len(s.records) == 0 && len(s.frames.rest) == 0
-	m.post(func() { m.streamEnded(s, orderly) })
+	m.streamEnded(s, orderly)
 }
 
 // assembler makes frames of the bytes that come.

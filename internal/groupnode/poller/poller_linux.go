@@ -1,19 +1,27 @@
 package poller
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // Poller waits for the connections that were added to it.
 type Poller struct {
-	epoll  *os.File // which the Go runtime's poller watches, so that no thread waits in the kernel
-	events [64]syscall.EpollEvent
-	buffer [4096]byte
+	epoll    *os.File // which the Go runtime's poller watches, so that no thread waits in the kernel
+	raw      syscall.RawConn
+	turn     func(fd uintptr) bool
+	look     func(fd uintptr)
+	deadline time.Time // as it was set last
+	woken    atomic.Bool
+	events   [64]syscall.EpollEvent
+	buffer   [4096]byte
 
 	mu         sync.Mutex
 	sockets    map[int]*Socket // by descriptor
@@ -32,7 +40,7 @@ type Socket struct {
 	open bool
 }
 
-// New makes a Poller. Run must be called, and Close.
+// New makes a Poller. Close must be called.
 func New() (*Poller, error) {
 	fd, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
 	if err != nil {
@@ -42,37 +50,75 @@ func New() (*Poller, error) {
 		syscall.Close(fd)
 		return nil, fmt.Errorf("epoll: %w", err)
 	}
-	return &Poller{epoll: os.NewFile(uintptr(fd), "epoll"), sockets: map[int]*Socket{}}, nil
+	p := &Poller{epoll: os.NewFile(uintptr(fd), "epoll"), sockets: map[int]*Socket{}}
+	p.turn = func(fd uintptr) bool { return p.serve(int(fd)) }
+	p.look = func(fd uintptr) {
+		for i := 0; i < looks && p.serve(int(fd)); i++ {
+		}
+	}
+	if p.raw, err = p.epoll.SyscallConn(); err != nil {
+		p.epoll.Close()
+		return nil, fmt.Errorf("epoll: %w", err)
+	}
+	return p, nil
 }
 
-// Run calls the handlers until Close.
-func (p *Poller) Run() error {
-	raw, err := p.epoll.SyscallConn()
-	if err != nil {
-		return nil // it is closed
-	}
-	// The function never says that it is done: so it is called again after each event. A new event
-	// that comes while it runs wakes it once more.
-	err = raw.Read(func(fd uintptr) bool {
-		for p.serve(int(fd)) {
+// Wait calls the handlers of what has happened. It returns when it has called some, at the deadline,
+// or after Wake or Close. One goroutine may call it at a time. The zero deadline never comes.
+func (p *Poller) Wait(deadline time.Time) error {
+	if p.woken.Load() || !deadline.Equal(p.deadline) {
+		p.deadline = deadline
+		if err := p.epoll.SetReadDeadline(deadline); err != nil {
+			return p.failed(err)
 		}
-		return false
-	})
+		if p.woken.Swap(false) { // its deadline may have been the earlier one
+			p.deadline = time.Time{}
+			p.epoll.SetReadDeadline(p.deadline)
+			return nil
+		}
+	}
+	// The function is called at once, and again after each event, until it says that it is done.
+	err := p.raw.Read(p.turn)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		// What has come already comes before what time brings: a process that was stopped must not
+		// take the others for silent.
+		p.deadline = past // it must be set anew
+		return p.failed(p.raw.Control(p.look))
+	}
+	return p.failed(err)
+}
+
+// failed is an error of a Poller that isn't closed.
+func (p *Poller) failed(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed {
+	if err == nil || p.closed {
 		return nil
 	}
-	return err
+	return fmt.Errorf("epoll: %w", err)
 }
 
-// serve serves the sockets that are ready, and says whether there were any. It must be called until
-// there are none: the kernel keeps a socket that was ready in a list until it finds that it isn't any
-// more, and a change of what is watched for wakes nobody as long as the socket is in that list.
+// Wake makes the present call of Wait return, or the next one.
+func (p *Poller) Wake() {
+	if !p.woken.Swap(true) {
+		p.epoll.SetReadDeadline(past) // an error means that it is closed
+	}
+}
+
+// past is before all deadlines.
+var past = time.Unix(1, 0)
+
+// looks bounds how much is taken in at a deadline.
+const looks = 16
+
+// serve serves the sockets that are ready, and says whether there were any. It is called until there
+// are none before anybody waits: the kernel keeps a socket that was ready in a list until it finds
+// that it isn't any more, and a change of what is watched for wakes nobody as long as the socket is
+// in that list.
 func (p *Poller) serve(fd int) (more bool) {
 	n, err := syscall.EpollWait(fd, p.events[:], 0)
 	if err != nil {
-		return err == syscall.EINTR
+		return err == syscall.EINTR // else the descriptor is closed
 	}
 	for _, e := range p.events[:n] {
 		p.mu.Lock()
@@ -175,14 +221,12 @@ const (
 
 // control needs p.mu: Close may not close the descriptor meanwhile.
 func (p *Poller) control(operation int, s *Socket, events uint32) error {
-	raw, err := p.epoll.SyscallConn()
+	var failed error
+	err := p.raw.Control(func(fd uintptr) {
+		failed = syscall.EpollCtl(int(fd), operation, s.number, &syscall.EpollEvent{Events: events, Fd: int32(s.number), Pad: s.generation})
+	})
 	if err == nil {
-		var failed error
-		if err = raw.Control(func(fd uintptr) {
-			failed = syscall.EpollCtl(int(fd), operation, s.number, &syscall.EpollEvent{Events: events, Fd: int32(s.number), Pad: s.generation})
-		}); err == nil {
-			err = failed
-		}
+		err = failed
 	}
 	if err != nil {
 		return fmt.Errorf("epoll: %w", err)
@@ -252,7 +296,7 @@ func (s *Socket) shut() bool {
 	return was
 }
 
-// Close closes all sockets, and ends Run.
+// Close closes all sockets, and ends Wait.
 func (p *Poller) Close() {
 	p.mu.Lock()
 	p.closed = true

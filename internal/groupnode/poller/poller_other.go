@@ -6,11 +6,14 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Poller waits for the connections that were added to it, with a goroutine for each.
 type Poller struct {
-	done chan struct{} // closed by Close
+	calls chan func()   // for Wait
+	wake  chan struct{} // of capacity 1
+	done  chan struct{} // closed by Close
 
 	mu      sync.Mutex
 	sockets map[*Socket]bool
@@ -30,15 +33,51 @@ type Socket struct {
 	open bool
 }
 
-// New makes a Poller. Run must be called, and Close.
+// New makes a Poller. Close must be called.
 func New() (*Poller, error) {
-	return &Poller{done: make(chan struct{}), sockets: map[*Socket]bool{}}, nil
+	return &Poller{calls: make(chan func()), wake: make(chan struct{}, 1), done: make(chan struct{}), sockets: map[*Socket]bool{}}, nil
 }
 
-// Run returns after Close.
-func (p *Poller) Run() error {
-	<-p.done
+// Wait calls the handlers of what has happened. It returns when it has called some, at the deadline,
+// or after Wake or Close. One goroutine may call it at a time. The zero deadline never comes.
+func (p *Poller) Wait(deadline time.Time) error {
+	var timeout <-chan time.Time
+	if !deadline.IsZero() {
+		timer := time.NewTimer(time.Until(deadline))
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	select {
+	case f := <-p.calls:
+		f()
+	case <-p.wake:
+	case <-p.done:
+	case <-timeout:
+		select { // what has come already comes before what time brings
+		case f := <-p.calls:
+			f()
+		default:
+		}
+	}
 	return nil
+}
+
+// Wake makes the present call of Wait return, or the next one.
+func (p *Poller) Wake() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// do makes Wait call f, and waits for it.
+func (p *Poller) do(f func()) {
+	over := make(chan struct{})
+	select {
+	case p.calls <- func() { defer close(over); f() }:
+		<-over
+	case <-p.done:
+	}
 }
 
 // Add takes a connection over; it closes it if that fails.
@@ -55,31 +94,30 @@ func (p *Poller) Add(conn *net.TCPConn, h Handler) (*Socket, error) {
 	return s, nil
 }
 
-// read calls the handler until the end.
+// read hands over what comes, until the end.
 func (s *Socket) read() {
 	buffer := make([]byte, 4096)
-	for {
+	for more := true; more; {
 		n, err := s.conn.Read(buffer)
-		if !s.taken(buffer[:n], err) {
-			return
-		}
+		more = err == nil
+		s.poller.do(func() {
+			if n > 0 && s.isOpen() {
+				if failed := s.handler.Bytes(buffer[:n]); failed != nil {
+					err, more = failed, false
+				}
+			}
+			if err != nil && s.shut() {
+				s.handler.End(err)
+			}
+		})
+		more = more && s.isOpen()
 	}
 }
 
-// taken hands over what has come, and says whether more may.
-func (s *Socket) taken(b []byte, err error) bool {
-	if len(b) > 0 {
-		if failed := s.handler.Bytes(b); failed != nil {
-			err = failed
-		}
-	}
-	if err == nil {
-		return true
-	}
-	if s.shut() {
-		s.handler.End(err)
-	}
-	return false
+func (s *Socket) isOpen() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open
 }
 
 // Write writes nothing but within Room, where it waits: Go has no attempt that doesn't wait on all

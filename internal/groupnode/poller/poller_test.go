@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -54,16 +55,27 @@ func (r *recorder) end(t *testing.T) error {
 	}
 }
 
-// start makes a Poller that runs until the test's end.
+// start makes a Poller that is waited for until the test's end.
 func start(t *testing.T) *Poller {
 	t.Helper()
 	p, err := New()
 	if err != nil {
 		t.Fatal(err)
 	}
+	var over atomic.Bool
 	done := make(chan error, 1)
-	go func() { done <- p.Run() }()
+	go func() {
+		for !over.Load() {
+			if err := p.Wait(time.Time{}); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
 	t.Cleanup(func() {
+		over.Store(true)
+		p.Wake()
 		p.Close()
 		if err := <-done; err != nil {
 			t.Error(err)
@@ -232,4 +244,52 @@ func TestReused(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// Wait returns at its deadline, and for each Wake, whenever that comes.
+func TestWait(t *testing.T) {
+	p, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for range 3 {
+		began := time.Now()
+		if err := p.Wait(began.Add(5 * time.Millisecond)); err != nil || time.Since(began) < 5*time.Millisecond {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	}
+	p.Wake() // before it
+	p.Wait(time.Now().Add(time.Hour))
+	for range 1000 { // while it begins
+		go p.Wake()
+		p.Wait(time.Now().Add(time.Hour))
+	}
+	time.AfterFunc(5*time.Millisecond, p.Wake)
+	p.Wait(time.Time{})
+	if err := p.Wait(time.Unix(1, 0)); err != nil {
+		t.Error(err)
+	}
+	time.AfterFunc(5*time.Millisecond, p.Close)
+	if err := p.Wait(time.Time{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// What has come before the deadline is handed over, even if nobody waited until long after it.
+func TestLate(t *testing.T) {
+	p, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	r := newRecorder()
+	_, far := pair(t, p, r)
+	p.Wait(time.Now().Add(time.Millisecond))
+	far.Write([]byte("in time"))
+	time.Sleep(20 * time.Millisecond) // the bytes are here, and the deadline has passed
+	p.Wait(time.Now().Add(-10 * time.Millisecond))
+	if r.size() == 0 {
+		t.Error("nothing is handed over")
+	}
 }
