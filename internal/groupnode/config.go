@@ -37,7 +37,7 @@ type Config struct {
 	// Recover founds the group anew, on an operator's word that no member lives.
 	Recover bool
 
-	// Period (η) is the time between heartbeats; if 0 it is 200 ms, but at most a fifth of Timeout.
+	// Period (η) is the time between heartbeats; if 0 it is 250 ms, but at most a quarter of Timeout.
 	// Timeout (δ) is the silence that is taken for a death; if 0 it is 1 s, and at least ten times
 	// a Period that is given.
 	Period, Timeout time.Duration
@@ -91,7 +91,7 @@ func (noObserver) Sent(membership.Member, *membership.Message)                  
 func (noObserver) Ended(error)                                                    {}
 
 // DefaultPeriod is the time between heartbeats where none is given.
-const DefaultPeriod = 200 * time.Millisecond
+const DefaultPeriod = 250 * time.Millisecond
 
 // DefaultGather is how long a coordinator waits for more changes in groups of the default period.
 const DefaultGather = 5 * time.Millisecond
@@ -130,10 +130,10 @@ func (c *Config) complete() error {
 	if c.Period == 0 {
 		c.Period = DefaultPeriod
 		if c.Timeout > 0 {
-			c.Period = min(c.Period, c.Timeout/5)
+			c.Period = min(c.Period, c.Timeout/4)
 		}
 		if c.Timeout == 0 {
-			c.Timeout = 5 * c.Period
+			c.Timeout = 4 * c.Period
 		}
 	}
 	if c.Timeout == 0 {

@@ -27,6 +27,7 @@ type Member struct {
 	presence *net.UnixConn
 	warned   atomic.Bool
 	start    time.Time
+	epoch    int64 // start by the clock of all members of this host
 
 	events     chan func() // for the loop
 	poller     *poller.Poller
@@ -110,6 +111,7 @@ func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, er
 		socket: socket,
 		log:    cfg.Logger.With("member", cfg.Name),
 		start:  time.Now(),
+		epoch:  time.Now().UnixNano(),
 		events: make(chan func(), postLimit), admitted: make(chan struct{}), over: make(chan struct{}),
 		cards: map[membership.Member]Card{}, links: map[membership.Member]*link{}, streams: map[membership.Member]*stream{},
 		leases: leases{out: map[*Lease]bool{}}, rivals: map[Nonce]bool{}, pulses: map[membership.Member]*pulse{}, endings: map[membership.Member]*ending{}, reserved: map[string]*reservation{}, readyAt: proto.Never, suspectAt: proto.Never,
@@ -235,12 +237,30 @@ func (m *Member) clock() proto.Time { return proto.Time(time.Since(m.start)) }
 func (m *Member) nextDeadline() time.Time {
 	d := proto.Never
 	if m.detector != nil {
-		d = min(m.machine.Deadline(), m.detector.Deadline(), m.readyAt, m.suspectAt, m.leaseDeadline(), m.diskDeadline())
+		at := m.detector.Deadline()
+		if at == m.detector.Beat() {
+			at = m.together(at)
+		}
+		d = min(m.machine.Deadline(), at, m.readyAt, m.suspectAt, m.leaseDeadline(), m.diskDeadline())
 	}
 	if d == proto.Never {
 		return time.Time{}
 	}
 	return m.start.Add(time.Duration(d))
+}
+
+// together is when to send a heartbeat that is due: up to an eighth of a period later, at the next of
+// eight moments a period that are the same for all members of this host. So they share the wakings
+// of threads and processors, which cost more than the heartbeats.
+func (m *Member) together(due proto.Time) proto.Time {
+	if due == proto.Never {
+		return due
+	}
+	step := int64(m.cfg.Period / 8)
+	if past := (m.epoch + int64(due)) % step; past > 0 {
+		return due + proto.Time(step-past)
+	}
+	return due
 }
 
 func (m *Member) tick() {
