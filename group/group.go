@@ -43,10 +43,10 @@ type Config struct {
 	Encrypt bool
 	// Arity is how many others a member passes a change on to: a power of two. The default is 2.
 	Arity int
-	// HeartbeatPeriod is the time between two heartbeats, by default 250 ms, but at most a
-	// quarter of a HeartbeatTimeout that is given. HeartbeatTimeout is the silence that is taken for a death,
-	// by default 1 s, but at least ten times a HeartbeatPeriod that is given. These and Arity must
-	// be the same for all members: the group refuses a process with other values.
+	// HeartbeatPeriod is the time between two heartbeats, by default 250 ms, but at most a quarter
+	// of a HeartbeatTimeout that is given. HeartbeatTimeout is the silence that is taken for a
+	// death, by default 1 s, but at least ten times a HeartbeatPeriod that is given. These and
+	// Arity must be the same for all members: the group refuses a process with other values.
 	HeartbeatPeriod, HeartbeatTimeout time.Duration
 	// Dir is a directory in which this process keeps what it has to know after its end: who it
 	// is, and who was in its last view. With it the group comes back by itself after all of its

@@ -50,7 +50,7 @@ type Row struct {
 	Founded     time.Duration // from the first member's start until all knew all
 	// Known are the times from each death until the last member knew of it.
 	Known []time.Duration
-	// Shared says that the process had no network of its own: the packets of others are counted, too.
+	// Shared says that the process had no network of its own: packets of others are counted, too.
 	Shared bool
 }
 

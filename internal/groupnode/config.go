@@ -37,9 +37,10 @@ type Config struct {
 	// Recover founds the group anew, on an operator's word that no member lives.
 	Recover bool
 
-	// Period (η) is the time between heartbeats; if 0 it is 250 ms, but at most a quarter of Timeout.
-	// Timeout (δ) is the silence that is taken for a death; if 0 it is 1 s, and at least ten times
-	// a Period that is given.
+	// Period (η) is the time between heartbeats; if 0 it is 250 ms, but at most a quarter of
+	// Timeout.
+	// Timeout (δ) is the silence that is taken for a death; if 0 it is 1 s, and at least ten
+	// times a Period that is given.
 	Period, Timeout time.Duration
 	// Gather is how long a coordinator waits for more changes, which then make one view. The
 	// default is not to wait.

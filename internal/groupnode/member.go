@@ -17,7 +17,7 @@ import (
 )
 
 // Member is one member of a group, from Join to its end. One goroutine, the loop, runs the two
-// machines; others wait for bytes and pass them to it.
+// machines and waits for what comes on connections; others make connections and pass them to it.
 type Member struct {
 	cfg    Config
 	log    *slog.Logger
@@ -249,9 +249,9 @@ func (m *Member) nextDeadline() time.Time {
 	return m.start.Add(time.Duration(d))
 }
 
-// together is when to send a heartbeat that is due: up to an eighth of a period later, at the next of
-// eight moments a period that are the same for all members of this host. So they share the wakings
-// of threads and processors, which cost more than the heartbeats.
+// together is when to send a heartbeat that is due: up to an eighth of a period later, at the next
+// of eight moments a period that are the same for all members of this host. So they share the
+// wakings of threads and processors, which cost more than the heartbeats.
 func (m *Member) together(due proto.Time) proto.Time {
 	if due == proto.Never {
 		return due

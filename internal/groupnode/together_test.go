@@ -7,8 +7,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// Members of one host, whenever they started, send heartbeats at the same eight moments of a period,
-// none early and none by more than an eighth late.
+// Members of one host, whenever they started, send heartbeats at the same eight moments of a
+// period, none early and none by more than an eighth late.
 func TestTogether(t *testing.T) {
 	const period = 200 * time.Millisecond
 	moments := map[int64]bool{}

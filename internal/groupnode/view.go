@@ -180,7 +180,8 @@ const (
 )
 
 // witnesses are the most senior members that can tell for certain that this one has ended, and some
-// more: those whose kernel is this one's. Where no kernel is known they are the most senior members.
+// more: those whose kernel is this one's. Where no kernel is known they are the most senior
+// members.
 func (m *Member) witnesses(v *membership.View, more int) []membership.Member {
 	var near []membership.Member
 	for _, who := range v.Members {

@@ -6,8 +6,8 @@ import (
 	"banyan/internal/proto/membership"
 )
 
-// A member is heard by the most senior members of its own host, whoever else is in the group: only
-// their word of its end is certain.
+// A member is heard by the most senior members of its own host, and not by those of others: only
+// the word of the former is certain.
 func TestWitnesses(t *testing.T) {
 	for _, x := range []struct{ n, hosts, want int }{{5, 1, 5}, {16, 1, 8}, {17, 1, 4}, {48, 3, 8}, {60, 3, 4}, {4, 4, 1}} {
 		v := membership.FirstView(x.n)

@@ -8,8 +8,8 @@
 //
 // # Invariants
 //
-//   - Only Wait calls Bytes and End. End is the last call of a [Handler], and comes once, unless the
-//     socket was closed on this side: then none comes.
+//   - Only Wait calls Bytes and End. End is the last call of a [Handler], and comes once, unless
+//     the socket was closed on this side: then none comes.
 //   - A call of a Socket never waits, so a Handler may be waiting for the caller.
 //   - A descriptor is used only while it is the socket's own (Socket.mu).
 //

@@ -63,8 +63,9 @@ func New() (*Poller, error) {
 	return p, nil
 }
 
-// Wait calls the handlers of what has happened. It returns when it has called some, at the deadline,
-// or after Wake or Close. One goroutine may call it at a time. The zero deadline never comes.
+// Wait calls the handlers of what has happened. It returns when it has called some, at the
+// deadline, or after Wake or Close. One goroutine may call it at a time. The zero deadline never
+// comes.
 func (p *Poller) Wait(deadline time.Time) error {
 	if p.woken.Load() || !deadline.Equal(p.deadline) {
 		p.deadline = deadline
@@ -111,10 +112,10 @@ var past = time.Unix(1, 0)
 // looks bounds how much is taken in at a deadline.
 const looks = 16
 
-// serve serves the sockets that are ready, and says whether there were any. It is called until there
-// are none before anybody waits: the kernel keeps a socket that was ready in a list until it finds
-// that it isn't any more, and a change of what is watched for wakes nobody as long as the socket is
-// in that list.
+// serve serves the sockets that are ready, and says whether there were any. It is called until
+// there are none before anybody waits: the kernel keeps a socket that was ready in a list until it
+// finds that it isn't any more, and a change of what is watched for wakes nobody as long as the
+// socket is in that list.
 func (p *Poller) serve(fd int) (more bool) {
 	n, err := syscall.EpollWait(fd, p.events[:], 0)
 	if err != nil {

@@ -38,8 +38,9 @@ func New() (*Poller, error) {
 	return &Poller{calls: make(chan func()), wake: make(chan struct{}, 1), done: make(chan struct{}), sockets: map[*Socket]bool{}}, nil
 }
 
-// Wait calls the handlers of what has happened. It returns when it has called some, at the deadline,
-// or after Wake or Close. One goroutine may call it at a time. The zero deadline never comes.
+// Wait calls the handlers of what has happened. It returns when it has called some, at the
+// deadline, or after Wake or Close. One goroutine may call it at a time. The zero deadline never
+// comes.
 func (p *Poller) Wait(deadline time.Time) error {
 	var timeout <-chan time.Time
 	if !deadline.IsZero() {
