@@ -25,7 +25,10 @@ func (s *server) obey(commands io.Reader) {
 			slog.Debug("refused: an older term", "agent", s.number, "message", m.Type, "term", m.Term)
 			continue
 		}
-		s.carryOut(m)
+		if err := s.carryOut(m); err != nil {
+			s.over(fmt.Errorf("the launcher can't be understood: %w", err))
+			return
+		}
 	}
 }
 
@@ -44,8 +47,9 @@ func (s *server) isLater(term uint64) bool {
 	return term > s.term
 }
 
-// carryOut carries out a command. What may take long has a goroutine of its own.
-func (s *server) carryOut(m wire.Message) {
+// carryOut carries out a command. What may take long has a goroutine of its own. A command of no
+// known type is an error: who has sent it would wait for an answer for ever.
+func (s *server) carryOut(m wire.Message) error {
 	s.mu.Lock()
 	p := s.procs[key{m.Proc, m.Incarnation}]
 	s.mu.Unlock()
@@ -100,7 +104,10 @@ func (s *server) carryOut(m wire.Message) {
 		if s.peers != nil {
 			s.peers.Meet(m.Words)
 		}
+	default:
+		return fmt.Errorf("%w: a command of type %.100q", wire.ErrCorrupt, m.Type)
 	}
+	return nil
 }
 
 // start starts processes.

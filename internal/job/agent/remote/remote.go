@@ -283,6 +283,9 @@ func (r *Remote) listen(in io.Reader) {
 	defer close(r.ended)
 	for {
 		m, err := wire.ReadMessage(in)
+		if err == nil {
+			err = r.take(m)
+		}
 		switch {
 		case errors.Is(err, wire.ErrCorrupt):
 			r.distrust(err)
@@ -292,22 +295,16 @@ func (r *Remote) listen(in io.Reader) {
 		case err != nil:
 			return
 		}
-		r.take(m)
 	}
 }
 
-func (r *Remote) take(m wire.Message) {
+// take takes a message. One of no known type is an error, also for who waits for it as an answer.
+func (r *Remote) take(m wire.Message) error {
 	switch m.Type {
 	case wire.Joined:
 		r.hasJoined()
 	case wire.Started, wire.Failed, wire.Taken, wire.Drained, wire.Adopted, wire.Opened, wire.PartDigested, wire.PartRead, wire.PartReady, wire.PartWritten, wire.Showing, wire.Recorded:
-		r.mu.Lock()
-		c := r.answers[m.Ask]
-		delete(r.answers, m.Ask)
-		r.mu.Unlock()
-		if c != nil {
-			c <- m
-		}
+		r.resolve(m)
 	case wire.Stands:
 		select {
 		case r.standing <- m.Standing:
@@ -328,6 +325,22 @@ func (r *Remote) take(m wire.Message) {
 		if p != nil {
 			p.take(m)
 		}
+	default:
+		err := fmt.Errorf("%w: a message of type %.100q", wire.ErrCorrupt, m.Type)
+		r.resolve(wire.Message{Type: wire.Failed, Ask: m.Ask, Text: err.Error()})
+		return err
+	}
+	return nil
+}
+
+// resolve passes an answer to who has asked.
+func (r *Remote) resolve(m wire.Message) {
+	r.mu.Lock()
+	c := r.answers[m.Ask]
+	delete(r.answers, m.Ask)
+	r.mu.Unlock()
+	if c != nil {
+		c <- m
 	}
 }
 
