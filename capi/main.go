@@ -36,7 +36,7 @@ import (
 )
 
 // process is the library's state in this operating-system process.
-var process = binding.New(binding.Host{Join: joinJob, Flush: flush, Exit: exit, Callbacks: callbacks{}, Locate: uintptr(C.banyan_last_words())})
+var process = binding.New(binding.Host{Join: joinJob, Flush: flush, Exit: exit, ThreadsLed: ledThreads, Callbacks: callbacks{}, Locate: uintptr(C.banyan_last_words())})
 
 func joinJob() (binding.Job, error) {
 	j, err := join.Join(join.Options{Lane: true, Where: callerInC, Thread: threadInC})
@@ -53,6 +53,9 @@ func joinJob() (binding.Job, error) {
 	watchCallSites(j)
 	openLane(j.Engine)
 	openTime(j.Engine)
+	if err := openClocks(j); err != nil {
+		return nil, err
+	}
 	return member{j}, nil
 }
 

@@ -84,3 +84,30 @@ func TestLedOpenMP(t *testing.T) {
 		}
 	}
 }
+
+// Clocks, random numbers and process ids are the same in all replicas, also where a signal handler,
+// another thread and malloc ask for them, too.
+func TestLedClock(t *testing.T) {
+	program := compile(t, "ledclock")
+	ticking := compile(t, "tickingmalloc", "-shared", "-fPIC")
+	for seed := range *leds {
+		for _, degree := range []int{2, 3} {
+			for _, preload := range []string{"LD_PRELOAD=", "LD_PRELOAD=" + ticking} {
+				plan := fmt.Sprintf("random count=%d within=send:60 seed=%d action=kill", 2*(degree-1), 10*seed+degree)
+				o := run(t, tool("banyan"), "run", "-n", "3", "--replicas", fmt.Sprint(degree), "--order", "leader,clock", "--verify",
+					"--fault", plan, "--timeout", "60", "env", preload, program)
+				if o.code != 0 || !regexp.MustCompile(`^ledclock [0-9a-f]+\n$`).MatchString(o.stdout) || strings.Contains(o.stderr, "differ") {
+					t.Fatalf("--replicas %d --fault %q, %s: %v", degree, plan, preload, o)
+				}
+			}
+		}
+	}
+}
+
+// Without the option they are each process's own: replicas differ.
+func TestLedNoClock(t *testing.T) {
+	o := run(t, tool("banyan"), "run", "-n", "3", "--replicas", "2", "--order", "leader", "--verify", "--timeout", "60", compile(t, "ledclock"))
+	if o.code == 0 {
+		t.Error(o)
+	}
+}
