@@ -1,7 +1,7 @@
 package main
 
-// Leader order: all replicas of a rank are told the same time (MPI_Wtime; clocks.c), and an error that ends a
-// replica in the middle of a call tells the program's line.
+// Leader order: all replicas of a rank are told the same time (MPI_Wtime; clocks.c), and an error
+// that ends a replica in the middle of a call tells the program's line.
 
 /*
 #include "callsite.h"
@@ -63,7 +63,7 @@ func openClocks(j *join.Job) error {
 	switch {
 	case !j.LeadsClocks():
 	case C.banyan_clocks_are_ours() == 0:
-		return errors.New("with --order leader,clock the program's calls of clock_gettime have to come to this library, and they don't: another one was loaded before it, as the C library is where Python loads this one later (LD_PRELOAD=libmpi_abi.so.1 loads it first)")
+		return errors.New("with --order leader,clock the program's calls of clock_gettime have to come to this library, and they go to another one, which was loaded before it: link a program of Fortran again, with mpifort; load the library first where Python loads it late, with LD_PRELOAD=libmpi_abi.so.1")
 	default:
 		C.banyan_open_clocks()
 	}

@@ -26,8 +26,12 @@ type ledClock struct {
 	ahead int64 // of this process's own
 }
 
-// common says that hosts' clocks of this kind tell the same time. Such a clock just doesn't go back.
-func (c Clock) common() bool { return c == CalendarClock || c == 5 || c == 8 || c == 11 } // also coarse, alarm, TAI
+// common says that hosts' clocks of this kind tell the same time. Such a clock doesn't go
+// back.
+func (c Clock) common() bool {
+	const coarse, alarm, tai = 5, 8, 11 // CLOCK_REALTIME_COARSE and so on
+	return c == CalendarClock || c == coarse || c == alarm || c == tai
+}
 
 // tells is what the clock tells where this process's own tells own.
 func (k *ledClock) tells(own int64) int64 { return max(k.last, own+k.ahead) }
@@ -70,8 +74,8 @@ func (e *Engine) Clock(c Clock, now func() int64) int64 {
 // seedSize is how many random bytes replicas tell each other at most for a call.
 const seedSize = 32
 
-// Random makes random bytes the same at all replicas of the rank: the first ones of one of them, and
-// what follows from these.
+// Random makes random bytes the same at all replicas of the rank: the first ones of one of them,
+// and what follows from these.
 func (e *Engine) Random(b []byte) {
 	var seed [seedSize]byte
 	n := copy(seed[:], b)

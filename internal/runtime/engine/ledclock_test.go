@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A clock goes on where the leader's was, at a replica whose own tells something else; the time of day
-// is what this host has, but doesn't go back.
+// A clock goes on where the leader's was, at a replica whose own tells something else; the time of
+// day is what this host has, but doesn't go back.
 func TestLedClock(t *testing.T) {
 	for _, c := range []struct {
 		clock      Clock
