@@ -273,11 +273,8 @@ ENTRY(MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm), (com
 ENTRY(MPI_Comm_create_errhandler, (MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler), (comm_errhandler_fn, errhandler),
       RESULT(banyan_CommCreateErrhandler((uintptr_t)comm_errhandler_fn, POINTER(errhandler))));
 
-int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm)
-{
-	MISSING(MPI_Comm_create_from_group, NO_OBJECT);
-}
-ALIAS(int, MPI_Comm_create_from_group, (MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm));
+ENTRY(MPI_Comm_create_from_group, (MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm), (group, stringtag, info, errhandler, newcomm),
+      RESULT(banyan_CommCreateFromGroup(HANDLE(group), POINTER(stringtag), HANDLE(info), HANDLE(errhandler), POINTER(newcomm))));
 
 ENTRY(MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm), (comm, group, tag, newcomm),
       RESULT(banyan_CommCreateGroup(HANDLE(comm), HANDLE(group), tag, POINTER(newcomm))));
@@ -1017,23 +1014,14 @@ ENTRY(MPI_Init_thread, (int *argc, char ***argv, int required, int *provided), (
 ENTRY(MPI_Initialized, (int *flag), (flag),
       RESULT(banyan_Initialized(POINTER(flag))));
 
-int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm)
-{
-	MISSING(MPI_Intercomm_create, OF_COMM(local_comm));
-}
-ALIAS(int, MPI_Intercomm_create, (MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm));
+ENTRY(MPI_Intercomm_create, (MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm), (local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm),
+      RESULT(banyan_IntercommCreate(HANDLE(local_comm), local_leader, HANDLE(peer_comm), remote_leader, tag, POINTER(newintercomm))));
 
-int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm)
-{
-	MISSING(MPI_Intercomm_create_from_groups, NO_OBJECT);
-}
-ALIAS(int, MPI_Intercomm_create_from_groups, (MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm));
+ENTRY(MPI_Intercomm_create_from_groups, (MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm), (local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm),
+      RESULT(banyan_IntercommCreateFromGroups(HANDLE(local_group), local_leader, HANDLE(remote_group), remote_leader, POINTER(stringtag), HANDLE(info), HANDLE(errhandler), POINTER(newintercomm))));
 
-int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
-{
-	MISSING(MPI_Intercomm_merge, OF_COMM(intercomm));
-}
-ALIAS(int, MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm *newintracomm));
+ENTRY(MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm *newintracomm), (intercomm, high, newintracomm),
+      RESULT(banyan_IntercommMerge(HANDLE(intercomm), high, POINTER(newintracomm))));
 
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {

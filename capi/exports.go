@@ -255,6 +255,11 @@ func banyan_CommCreateErrhandler(_commErrhandlerFn uintptr, _errhandler unsafe.P
 	return int32(process.CommCreateErrhandler(_commErrhandlerFn, (*binding.Errhandler)(_errhandler)))
 }
 
+//export banyan_CommCreateFromGroup
+func banyan_CommCreateFromGroup(_group uintptr, _stringtag unsafe.Pointer, _info uintptr, _errhandler uintptr, _newcomm unsafe.Pointer) int32 {
+	return int32(process.CommCreateFromGroup(binding.Group(_group), (*byte)(_stringtag), binding.Info(_info), binding.Errhandler(_errhandler), (*binding.Comm)(_newcomm)))
+}
+
 //export banyan_CommCreateGroup
 func banyan_CommCreateGroup(_comm uintptr, _group uintptr, _tag int32, _newcomm unsafe.Pointer) int32 {
 	return int32(process.CommCreateGroup(binding.Comm(_comm), binding.Group(_group), _tag, (*binding.Comm)(_newcomm)))
@@ -1073,6 +1078,21 @@ func banyan_InitThread(_argc unsafe.Pointer, _argv unsafe.Pointer, _required int
 //export banyan_Initialized
 func banyan_Initialized(_flag unsafe.Pointer) int32 {
 	return int32(process.Initialized((*int32)(_flag)))
+}
+
+//export banyan_IntercommCreate
+func banyan_IntercommCreate(_localComm uintptr, _localLeader int32, _peerComm uintptr, _remoteLeader int32, _tag int32, _newintercomm unsafe.Pointer) int32 {
+	return int32(process.IntercommCreate(binding.Comm(_localComm), _localLeader, binding.Comm(_peerComm), _remoteLeader, _tag, (*binding.Comm)(_newintercomm)))
+}
+
+//export banyan_IntercommCreateFromGroups
+func banyan_IntercommCreateFromGroups(_localGroup uintptr, _localLeader int32, _remoteGroup uintptr, _remoteLeader int32, _stringtag unsafe.Pointer, _info uintptr, _errhandler uintptr, _newintercomm unsafe.Pointer) int32 {
+	return int32(process.IntercommCreateFromGroups(binding.Group(_localGroup), _localLeader, binding.Group(_remoteGroup), _remoteLeader, (*byte)(_stringtag), binding.Info(_info), binding.Errhandler(_errhandler), (*binding.Comm)(_newintercomm)))
+}
+
+//export banyan_IntercommMerge
+func banyan_IntercommMerge(_intercomm uintptr, _high int32, _newintracomm unsafe.Pointer) int32 {
+	return int32(process.IntercommMerge(binding.Comm(_intercomm), _high, (*binding.Comm)(_newintracomm)))
 }
 
 //export banyan_Iprobe

@@ -20,7 +20,7 @@ import (
 // linked are the packages of this module that a program gets with package group: nothing of MPI, of
 // jobs or of the simulators.
 var linked = []string{
-	"banyan/group", "banyan/internal/groupnode", "banyan/internal/groupnode/store",
+	"banyan/group", "banyan/internal/groupnode", "banyan/internal/groupnode/poller", "banyan/internal/groupnode/store",
 	"banyan/internal/proto", "banyan/internal/proto/detector", "banyan/internal/proto/founding", "banyan/internal/proto/membership",
 	"banyan/internal/runtime/handshake", "banyan/internal/runtime/seal", "banyan/internal/runtime/wire",
 	"banyan/internal/runtime/wire/detection", "banyan/internal/runtime/wire/views", "banyan/internal/splitmix", "banyan/internal/topology",

@@ -43,8 +43,9 @@ type Config struct {
 	Encrypt bool
 	// Arity is how many others a member passes a change on to: a power of two. The default is 2.
 	Arity int
-	// HeartbeatPeriod is the time between two heartbeats, by default 100 ms. HeartbeatTimeout is
-	// the silence that is taken for a death, by default ten periods, but at least 1 s. These and
+	// HeartbeatPeriod is the time between two heartbeats, by default 250 ms, but at most a quarter
+	// of a HeartbeatTimeout that is given. HeartbeatTimeout is the silence that is taken for a
+	// death, by default 1 s, but at least ten times a HeartbeatPeriod that is given. These and
 	// Arity must be the same for all members: the group refuses a process with other values.
 	HeartbeatPeriod, HeartbeatTimeout time.Duration
 	// Dir is a directory in which this process keeps what it has to know after its end: who it
@@ -134,7 +135,7 @@ func join(ctx context.Context, cfg Config, again bool) (*Member, error) {
 // gather is how long a coordinator waits for more changes: deaths seldom come alone.
 func gather(period time.Duration) time.Duration {
 	if period <= 0 {
-		period = groupnode.DefaultPeriod
+		return groupnode.DefaultGather
 	}
 	return period / 20
 }

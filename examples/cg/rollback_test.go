@@ -12,7 +12,7 @@ import (
 // TestRollback kills processes of jobs without replicas at random. The output is that of the
 // undisturbed job.
 func TestRollback(t *testing.T) {
-	args := []string{"-every", "50", "-solves", "6", "data/bcsstk16.mtx.gz"}
+	args := []string{"-every", "50", "-solves", "20", "data/bcsstk16.mtx.gz"}
 	undisturbed := map[int]string{}
 	var took time.Duration // the shorter of the two
 	for _, n := range []int{2, 3} {

@@ -2,7 +2,6 @@ package groupnode
 
 import (
 	"bytes"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -119,7 +118,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// A stream of any bytes ends with an error. Until then it gives only frames of kinds that members
+// A stream of any bytes gives only frames of kinds that members
 // send each other.
 func FuzzFrames(f *testing.F) {
 	beat := frameOf(wire.Header{Kind: wire.KindHeartbeat, Seq: 3, Aux: 1}, nil)
@@ -127,13 +126,25 @@ func FuzzFrames(f *testing.F) {
 	f.Add(frameOf(wire.Header{Kind: wire.KindGoodbye}, nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		read := 0
-		err := readFrames(bytes.NewReader(b), func(h wire.Header, payload []byte) {
+		var whole assembler
+		err := whole.feed(b, func(h wire.Header, payload []byte) {
 			if read += wire.HeaderSize + len(payload); !expected(h.Kind) || len(payload) != int(h.Length) || h.Check() != nil {
 				t.Errorf("%v of %d bytes, with %d", h.Kind, h.Length, len(payload))
 			}
 		})
-		if err == nil || read > len(b) || err == io.EOF && read != len(b) {
-			t.Errorf("%d of %d bytes, then %v", read, len(b), err)
+		if read > len(b) || err == nil && read+len(whole.rest) != len(b) {
+			t.Errorf("%d of %d bytes, %d are kept, then %v", read, len(b), len(whole.rest), err)
+		}
+		// It makes no difference in which parts they come.
+		var parts assembler
+		again := 0
+		for i := 0; i < len(b); i += 7 {
+			if parts.feed(b[i:min(i+7, len(b))], func(_ wire.Header, payload []byte) { again += wire.HeaderSize + len(payload) }) != nil {
+				break
+			}
+		}
+		if again != read || err == nil && len(parts.rest) != len(whole.rest) {
+			t.Errorf("in parts %d bytes in place of %d, %d are kept in place of %d", again, read, len(parts.rest), len(whole.rest))
 		}
 	})
 }

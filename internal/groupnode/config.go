@@ -37,8 +37,10 @@ type Config struct {
 	// Recover founds the group anew, on an operator's word that no member lives.
 	Recover bool
 
-	// Period (η) is the time between heartbeats, 100 ms if 0. Timeout (δ) is the silence that is
-	// taken for a death, 1 s if 0.
+	// Period (η) is the time between heartbeats; if 0 it is 250 ms, but at most a quarter of
+	// Timeout.
+	// Timeout (δ) is the silence that is taken for a death; if 0 it is 1 s, and at least ten
+	// times a Period that is given.
 	Period, Timeout time.Duration
 	// Gather is how long a coordinator waits for more changes, which then make one view. The
 	// default is not to wait.
@@ -90,7 +92,10 @@ func (noObserver) Sent(membership.Member, *membership.Message)                  
 func (noObserver) Ended(error)                                                    {}
 
 // DefaultPeriod is the time between heartbeats where none is given.
-const DefaultPeriod = 100 * time.Millisecond
+const DefaultPeriod = 250 * time.Millisecond
+
+// DefaultGather is how long a coordinator waits for more changes in groups of the default period.
+const DefaultGather = 5 * time.Millisecond
 
 // leastDiskStall is how long a disk may take for a write, however short the time-out is.
 const leastDiskStall = 10 * time.Second
@@ -125,6 +130,12 @@ func (c *Config) complete() error {
 	}
 	if c.Period == 0 {
 		c.Period = DefaultPeriod
+		if c.Timeout > 0 {
+			c.Period = min(c.Period, c.Timeout/4)
+		}
+		if c.Timeout == 0 {
+			c.Timeout = 4 * c.Period
+		}
 	}
 	if c.Timeout == 0 {
 		c.Timeout = max(time.Second, 10*c.Period)

@@ -2,8 +2,9 @@
 // go: it is the runtime of package group. It has no launcher, no PMI and no ranks, only TCP
 // between members that have a secret in common.
 //
-// One goroutine runs the two machines of a member ([Member.run]). Others accept, dial and read,
-// each for one connection, and post what happens to it. Each direction between two members has a
+// One goroutine runs the two machines of a member ([Member.run]) and waits for all its connections
+// (package poller). Others accept, dial and shake hands, each for one connection, and post what
+// comes of it. Each direction between two members has a
 // connection of its own. It is made when it is first used, or soon after a view if the next
 // change may use it (ready.go): handshakes would take most of a change's time.
 //

@@ -36,7 +36,7 @@ func (m *Member) judge(h *hello, s *stream) answer {
 	}
 	if h.purpose == toSend {
 		if old := m.streams[h.member]; old != nil {
-			old.conn.Close() // its dialler has given it up before it was used
+			old.close() // its dialler has given it up before it was used
 		}
 		s.from, s.founding = h.member, h.founding
 		m.streams[s.from] = s
@@ -59,7 +59,8 @@ func (m *Member) linkTo(who membership.Member) *link {
 }
 
 func (m *Member) newLink(who membership.Member, card Card, limit time.Duration) *link {
-	l := &link{to: who, spawn: m.background.Go}
+	l := &link{to: who}
+	l.lost = func() { m.now = m.clock(); m.linkEnded(l, unreachable, 0) }
 	m.links[who] = l
 	h := m.hello(toSend, card.Nonce)
 	m.background.Go(func() { m.connect(l, card, h, limit) })

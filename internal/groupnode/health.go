@@ -144,8 +144,8 @@ func (m *Member) suspicion(who membership.Member) Suspicion {
 func (l *link) health() (up bool, roundTrip time.Duration, queued int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if up = l.conn != nil && !l.down; up {
-		l.raw.Control(func(fd uintptr) { roundTrip = measuredRoundTrip(fd) })
+	if up = l.socket != nil && !l.down; up {
+		l.socket.Control(func(fd uintptr) { roundTrip = measuredRoundTrip(fd) })
 	}
 	return up, roundTrip, len(l.queue)
 }

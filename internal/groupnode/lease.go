@@ -159,10 +159,6 @@ func (m *Member) leaseDeadline() proto.Time {
 // has ended: its program lives, and relies on them.
 func (m *Member) awaitLeases() {
 	for m.forgetLeases(); len(m.leases.out) > 0; m.forgetLeases() {
-		select {
-		case f := <-m.events:
-			f()
-		case <-time.After(time.Millisecond):
-		}
+		m.handleFor(time.Millisecond)
 	}
 }

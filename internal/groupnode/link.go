@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"banyan/internal/groupnode/poller"
 	"banyan/internal/proto/membership"
 	"banyan/internal/runtime/handshake"
 	"banyan/internal/runtime/seal"
@@ -33,16 +34,15 @@ const (
 // one has to decide which of two crossing connections counts, and a stream ends with its sender's
 // last frame.
 type link struct {
-	to    membership.Member
-	spawn func(func()) // starts a goroutine
+	to   membership.Member
+	lost func() // the loop calls it when the connection has ended by itself
 
 	mu       sync.Mutex
-	conn     *net.TCPConn // nil until made
-	raw      syscall.RawConn
-	sealer   *seal.Sealer // nil: nothing is sealed
-	queue    []byte       // what the socket hasn't taken yet; before the connection, frames in clear
-	flushing bool         // a goroutine sends the queue
-	closing  bool         // hang up when the queue is empty
+	socket   *poller.Socket // nil until made
+	sealer   *seal.Sealer   // nil: nothing is sealed
+	queue    []byte         // what the socket hasn't taken yet; before the connection, frames in clear
+	flushing bool           // the poller, or a call of Room, sends the queue
+	closing  bool           // hang up when the queue is empty
 	down     bool
 }
 
@@ -53,17 +53,18 @@ func (l *link) send(frame []byte) {
 	if l.down || l.closing {
 		return
 	}
-	if l.conn != nil {
-		frame = l.sealed(frame)
-		if !l.flushing {
-			frame = frame[l.write(frame):]
-		}
-	}
-	if len(frame) == 0 {
+	if l.socket == nil {
+		l.queue = append(l.queue, frame...)
 		return
 	}
-	l.queue = append(l.queue, frame...)
-	l.flushLocked()
+	frame = l.sealed(frame)
+	if !l.flushing {
+		frame = frame[l.socket.Write(frame):]
+	}
+	if len(frame) > 0 {
+		l.queue = append(l.queue, frame...)
+		l.flushLocked()
+	}
 }
 
 // sealed is what leaves in place of frames.
@@ -78,26 +79,21 @@ func (l *link) sealed(frames []byte) (records []byte) {
 	return records
 }
 
-// write makes one attempt that doesn't wait, and returns how many bytes went. An error shows when
-// the rest is flushed.
-func (l *link) write(b []byte) (n int) {
-	l.raw.Write(func(fd uintptr) bool {
-		n = tryWrite(fd, b)
-		return true
-	})
-	return max(n, 0)
-}
-
-// up takes a connection and sends the frames that have waited for it. keys are nil if they aren't
-// sealed.
-func (l *link) up(conn *net.TCPConn, keys *seal.Keys) bool {
+// up takes a connection over and sends the frames that have waited for it. keys are nil if they
+// aren't sealed. The result is false if the link has ended meanwhile.
+func (l *link) up(p *poller.Poller, conn *net.TCPConn, keys *seal.Keys) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	raw, err := conn.SyscallConn()
-	if l.down || err != nil {
+	if l.down {
+		conn.Close()
 		return false
 	}
-	l.conn, l.raw = conn, raw
+	socket, err := p.Add(conn, l)
+	if err != nil {
+		l.down = true
+		return false
+	}
+	l.socket = socket
 	if keys != nil {
 		l.sealer = seal.NewSealer(keys.Out)
 		l.queue = l.sealed(l.queue)
@@ -108,34 +104,44 @@ func (l *link) up(conn *net.TCPConn, keys *seal.Keys) bool {
 
 func (l *link) flushLocked() {
 	switch {
-	case l.conn == nil || l.flushing:
+	case l.socket == nil || l.flushing:
 	case len(l.queue) > 0:
 		l.flushing = true
-		l.spawn(l.flush) // ends with the queue, or the connection
+		l.socket.AwaitRoom()
 	case l.closing:
-		l.conn.Close()
+		l.socket.Close()
 	}
 }
 
-// flush writes until nothing waits.
-func (l *link) flush() {
+// Room sends what waits. The lock isn't held meanwhile: there are systems on which Write waits.
+func (l *link) Room() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for len(l.queue) > 0 && !l.down {
-		queue, conn := l.queue, l.conn
+		queue := l.queue
 		l.queue = nil
 		l.mu.Unlock()
-		_, err := conn.Write(queue)
+		rest := queue[l.socket.Write(queue):]
 		l.mu.Lock()
-		if err != nil {
-			l.down = true
-			conn.Close() // the goroutine that reads it reports the end
+		if len(rest) > 0 {
+			l.queue = append(rest, l.queue...)
+			l.socket.AwaitRoom()
+			return
 		}
 	}
 	l.flushing = false
 	if l.closing {
-		l.conn.Close()
+		l.socket.Close()
 	}
+}
+
+// Bytes ends the connection: nothing is said in this direction.
+func (l *link) Bytes([]byte) error { return errMalformed }
+
+// End notes that the connection has ended by itself.
+func (l *link) End(error) {
+	l.cut()
+	l.lost()
 }
 
 // finish hangs up when all has been sent.
@@ -166,8 +172,8 @@ func (l *link) cut() {
 	defer l.mu.Unlock()
 	l.down = true
 	l.queue = nil
-	if l.conn != nil {
-		l.conn.Close()
+	if l.socket != nil {
+		l.socket.Close()
 	}
 }
 
@@ -236,20 +242,23 @@ func (m *Member) dial(ctx context.Context, address string, h *hello) (*net.TCPCo
 	return c.(*net.TCPConn), keys, a, nil
 }
 
-// connect makes a link, and watches it: nothing comes on it but its end.
+// unkept ends the kernel's own probes of a connection that doesn't leave this host: no middlebox
+// drops it when it is idle, and the kernel tells each end when the other is gone.
+func (m *Member) unkept(conn *net.TCPConn, with Card) {
+	if with.Home != (home{}) && with.Home == m.card.Home {
+		conn.SetKeepAlive(false) // an error means more packets
+	}
+}
+
+// connect makes a link.
 func (m *Member) connect(l *link, card Card, h *hello, limit time.Duration) {
 	conn, keys, found, number := m.reach(card, h, limit)
 	if found == alive {
-		stop := context.AfterFunc(m.ctx, func() { conn.Close() })
-		defer stop()
-		if !l.up(conn, keys) {
-			conn.Close()
-			return
+		m.unkept(conn, card)
+		if l.up(m.poller, conn, keys) {
+			m.post(func() { m.linked(l) })
 		}
-		m.post(func() { m.linked(l) })
-		conn.Read(make([]byte, 1))
-		conn.Close()
-		found = unreachable
+		return
 	}
 	l.cut()
 	m.post(func() { m.linkEnded(l, found, number) })

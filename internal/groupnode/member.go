@@ -10,13 +10,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"banyan/internal/groupnode/poller"
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
 	"banyan/internal/proto/membership"
 )
 
 // Member is one member of a group, from Join to its end. One goroutine, the loop, runs the two
-// machines; others wait for bytes and pass them to it.
+// machines and waits for what comes on connections; others make connections and pass them to it.
 type Member struct {
 	cfg    Config
 	log    *slog.Logger
@@ -26,8 +27,10 @@ type Member struct {
 	presence *net.UnixConn
 	warned   atomic.Bool
 	start    time.Time
+	epoch    int64 // start by the clock of all members of this host
 
 	events     chan func() // for the loop
+	poller     *poller.Poller
 	ctx        context.Context
 	cancel     context.CancelFunc
 	background sync.WaitGroup
@@ -94,13 +97,21 @@ func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, er
 		socket.Close()
 		return nil, err
 	}
+	connections, err := poller.New()
+	if err != nil {
+		socket.Close()
+		memory.close()
+		return nil, err
+	}
 	m := &Member{
 		memory: memory,
+		poller: connections,
 		cfg:    cfg,
 		card:   Card{Nonce: newNonce(), Name: cfg.Name, Address: cfg.Advertise},
 		socket: socket,
 		log:    cfg.Logger.With("member", cfg.Name),
 		start:  time.Now(),
+		epoch:  time.Now().UnixNano(),
 		events: make(chan func(), postLimit), admitted: make(chan struct{}), over: make(chan struct{}),
 		cards: map[membership.Member]Card{}, links: map[membership.Member]*link{}, streams: map[membership.Member]*stream{},
 		leases: leases{out: map[*Lease]bool{}}, rivals: map[Nonce]bool{}, pulses: map[membership.Member]*pulse{}, endings: map[membership.Member]*ending{}, reserved: map[string]*reservation{}, readyAt: proto.Never, suspectAt: proto.Never,
@@ -173,48 +184,83 @@ func (m *Member) Close() {
 func (m *Member) post(f func()) {
 	select {
 	case m.events <- f:
+		m.poller.Wake()
 	case <-m.ctx.Done():
 	}
 }
 
-// run is the loop. It handles events that have come before time-outs.
+// run is the loop. It handles what has come before time-outs.
 func (m *Member) run() {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
 	for m.ended == nil {
-		timer.Reset(m.untilDeadline())
-		select {
-		case f := <-m.events:
-			m.now = m.clock()
-			f()
-			for i := 0; i < postLimit && m.ended == nil; i++ {
-				select {
-				case f := <-m.events:
-					f()
-					continue
-				default:
-				}
-				break
-			}
-		case <-timer.C:
-		}
+		m.handle()
 		m.now = m.clock()
 		m.tick()
+		if m.ended == nil {
+			if err := m.poller.Wait(m.nextDeadline()); err != nil {
+				m.finish(err)
+			}
+		}
 	}
 	m.shutdown()
 }
 
+// handle calls what other goroutines have posted.
+func (m *Member) handle() {
+	for i := 0; i < postLimit && m.ended == nil; i++ {
+		select {
+		case f := <-m.events:
+			m.now = m.clock()
+			f()
+		default:
+			return
+		}
+	}
+	m.poller.Wake() // there may be more
+}
+
+// handleFor does for a while, at the member's end, what the loop does but for time-outs.
+func (m *Member) handleFor(span time.Duration) {
+	for more := true; more; {
+		select {
+		case f := <-m.events:
+			f()
+		default:
+			more = false
+		}
+	}
+	m.poller.Wait(time.Now().Add(span)) // an error has been told of
+}
+
 func (m *Member) clock() proto.Time { return proto.Time(time.Since(m.start)) }
 
-func (m *Member) untilDeadline() time.Duration {
+// nextDeadline is when the loop has something to do even if nothing happens; zero if never.
+func (m *Member) nextDeadline() time.Time {
 	d := proto.Never
 	if m.detector != nil {
-		d = min(m.machine.Deadline(), m.detector.Deadline(), m.readyAt, m.suspectAt, m.leaseDeadline(), m.diskDeadline())
+		at := m.detector.Deadline()
+		if at == m.detector.Beat() {
+			at = m.together(at)
+		}
+		d = min(m.machine.Deadline(), at, m.readyAt, m.suspectAt, m.leaseDeadline(), m.diskDeadline())
 	}
 	if d == proto.Never {
-		return time.Hour
+		return time.Time{}
 	}
-	return max(time.Duration(d-m.clock()), 0)
+	return m.start.Add(time.Duration(d))
+}
+
+// together is when to send a heartbeat that is due: up to an eighth of a period later, at the next
+// of eight moments a period that are the same for all members of this host. So they share the
+// wakings of threads and processors, which cost more than the heartbeats.
+func (m *Member) together(due proto.Time) proto.Time {
+	if due == proto.Never {
+		return due
+	}
+	step := int64(m.cfg.Period / 8)
+	if past := (m.epoch + int64(due)) % step; past > 0 {
+		return due + proto.Time(step-past)
+	}
+	return due
 }
 
 func (m *Member) tick() {
@@ -257,11 +303,7 @@ func (m *Member) shutdown() {
 	m.awaitLeases()
 	if m.ended != ErrClosed {
 		for deadline := time.Now().Add(shutdownLimit); !m.quiet() && time.Now().Before(deadline); {
-			select {
-			case f := <-m.events: // connections being made go on
-				f()
-			case <-time.After(time.Millisecond):
-			}
+			m.handleFor(time.Millisecond) // connections being made go on
 		}
 	}
 	m.socket.Close()
@@ -272,6 +314,7 @@ func (m *Member) shutdown() {
 	for _, l := range m.links {
 		l.cut()
 	}
+	m.poller.Close()
 	m.background.Wait()
 	m.memory.close()
 	m.cause.Store(&m.ended)

@@ -18,7 +18,7 @@ const readyAfter = 50 * time.Millisecond
 func (m *Member) getReady() {
 	m.readyAt = proto.Never
 	v := m.machine.View()
-	m.introduce(v, v.Members[:min(witnesses+1, len(v.Members))])
+	m.introduce(v, m.witnesses(v, 1))
 	var near []membership.Member
 	for _, p := range neighbours(slices.Index(v.Members, m.self), len(v.Members), m.cfg.Arity) {
 		near = append(near, v.Members[p])

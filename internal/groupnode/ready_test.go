@@ -97,7 +97,7 @@ func TestReady(t *testing.T) {
 		v := view(all[0])
 		return !slices.ContainsFunc(all, func(m *Member) bool {
 			to := connectedTo(m)
-			if len(to) == 0 || m.Number() != v.Members[witnesses] && !slices.Contains(to, v.Members[witnesses]) {
+			if len(to) == 0 || m.Number() != v.Members[fewWitnesses] && !slices.Contains(to, v.Members[fewWitnesses]) {
 				return true
 			}
 			return slices.ContainsFunc(neighbours(slices.Index(v.Members, m.Number()), n, 2), func(p int) bool { return !slices.Contains(to, v.Members[p]) })

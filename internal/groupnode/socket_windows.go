@@ -5,9 +5,6 @@ import (
 	"syscall"
 )
 
-// tryWrite writes nothing: here a goroutine writes what is queued.
-func tryWrite(uintptr, []byte) int { return 0 }
-
 // wsaAddressInUse is WSAEADDRINUSE, which package syscall doesn't name.
 const wsaAddressInUse syscall.Errno = 10048
 

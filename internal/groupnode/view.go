@@ -139,7 +139,7 @@ func (m *Member) installed(v *membership.View, stable bool) {
 	m.watch(v)
 	m.review = true
 	m.readyAt = m.now + proto.Time(readyAfter)
-	m.introduce(v, v.Members[:min(witnesses, len(v.Members))])
+	m.introduce(v, m.witnesses(v, 0))
 }
 
 // watchPending makes the detector watch the members of a view that waits for the disk, and says
@@ -171,8 +171,30 @@ func (m *Member) watch(v *membership.View) bool {
 	return true
 }
 
-// witnesses is how many of the most senior members have a stream from every member.
-const witnesses = 8
+// A member is heard by so many others at least: by more in a group in which nearly every member can
+// hear every other.
+const (
+	manyWitnesses = 8
+	fewWitnesses  = 4
+	smallGroup    = 16
+)
+
+// witnesses are the most senior members that can tell for certain that this one has ended, and some
+// more: those whose kernel is this one's. Where no kernel is known they are the most senior
+// members.
+func (m *Member) witnesses(v *membership.View, more int) []membership.Member {
+	var near []membership.Member
+	for _, who := range v.Members {
+		if m.cards[who].Home == m.card.Home {
+			near = append(near, who)
+		}
+	}
+	few := fewWitnesses
+	if len(near) <= smallGroup {
+		few = manyWitnesses
+	}
+	return near[:min(few+more, len(near))]
+}
 
 // introduce opens a stream to members that have none from this one, with a first frame: only then
 // does the stream's end, which comes with this process's end, say something (see ending). The
@@ -215,7 +237,7 @@ func (m *Member) dismiss(d membership.Departure) {
 	}
 	if s := m.streams[d.Member]; s != nil {
 		delete(m.streams, d.Member)
-		s.conn.Close()
+		s.close()
 	}
 	delete(m.endings, d.Member)
 }

@@ -80,6 +80,8 @@ const (
 	// AtSafepoint, from a process: its program is at its first safe point, and waits for Noted.
 	// Opaque is as of Healable.
 	AtSafepoint Type = "at safe point"
+	// Prepared, from a process: it has made room for its parts, or has failed to, or will soon.
+	Prepared Type = "prepared"
 )
 
 // From a process to the spare leader.

@@ -210,6 +210,7 @@ const (
 const (
 	BenchDetector   = "BANYAN_BENCH_DETECTOR"
 	BenchMembership = "BANYAN_BENCH_MEMBERSHIP"
+	BenchIdle       = "BANYAN_BENCH_IDLE"
 )
 
 // SetByLauncher are the variables that the processes of a job don't inherit from the environment of

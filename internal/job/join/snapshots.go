@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,7 @@ type snapshots struct {
 	slot   atomic.Int32 // to be written next
 	begun  *partMemory  // that of the snapshot with which the process began, until it has taken another
 	kept   control.Kept // what was kept last; the thread at the safe point has it
+	said   *mailbox.Mailbox[control.Message]
 }
 
 // readRollback reads how this process takes part in snapshots, nil if none are taken.
@@ -50,6 +52,7 @@ func (j *Job) readRollback() (*engine.Rollback, error) {
 	}
 	j.snapshots = s
 	said := mailbox.New(func(m control.Message) { l.lifeline.Send(m) })
+	s.said = said
 	return &engine.Rollback{
 		Epoch: rollback.Epoch(begin.Epoch), From: rollback.Snapshot(begin.Snapshot),
 		Report: func(r rollback.Report) {
@@ -76,15 +79,29 @@ func (s *snapshots) save(_ rollback.Snapshot, stream *state.Encoder) error {
 	return err
 }
 
-// prepare makes room for parts of about this length, beside the program.
+// quickPart is for how long a part room is made in some milliseconds: snapshots needn't wait.
+const quickPart = 16 << 20
+
+// prepare makes room for parts of about this length, beside the program, and then tells the
+// launcher.
 func (s *snapshots) prepare(length int64) {
-	const library = 1 << 20 // at most, for most programs
+	const library = 1 << 20  // at most, for most programs
+	if length <= quickPart { // said before the program goes on from its first safe point
+		s.said.Put(control.Message{Type: control.Prepared})
+	}
+	var all sync.WaitGroup
 	for i, m := range s.memory {
 		if s.begin.Snapshot > 0 && i == s.begin.Slot {
 			s.begun = m // its part may still be on its way here
 		} else {
-			go m.prepare(length + library)
+			all.Go(func() { m.prepare(length + library) })
 		}
+	}
+	if length > quickPart {
+		go func() {
+			all.Wait()
+			s.said.Put(control.Message{Type: control.Prepared})
+		}()
 	}
 }
 

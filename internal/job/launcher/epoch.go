@@ -132,7 +132,7 @@ func (j *job) beganAgain(procs []*process) {
 		}
 		return
 	}
-	r.falling, r.read = false, false
+	r.falling, r.read, r.readiness = false, false, newReadiness(j.size)
 	j.procs, j.running = procs, len(procs)
 	j.ledger = newLedger(j.layout)
 	clear(j.injected)

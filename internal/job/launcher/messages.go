@@ -60,6 +60,8 @@ func (j *job) said(p *process, m control.Message) {
 		j.reported(p, m.Report, m.Kept)
 	case control.AtSafepoint:
 		j.atSafepoint(p, m.Opaque)
+	case control.Prepared:
+		j.prepared(p)
 	case control.Through:
 		j.leaving(p)
 	case control.Lost:

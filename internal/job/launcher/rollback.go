@@ -51,6 +51,7 @@ type rollbackLead struct {
 	costs     costs     // of the present snapshot
 	due       *time.Timer
 	deadline  proto.Time // for which a timer is set
+	readiness            // of the epoch
 	epoch
 }
 
@@ -88,7 +89,7 @@ func newRollbackLead(p *plan) *rollbackLead {
 	r := &rollbackLead{
 		Coordinator: rollback.New(p.size, p.toDisk(), proto.Time(snapshotLimit)), deadline: proto.Never,
 		committed: cut{output: make([][2]int64, p.size)}, taking: cut{slot: 1, output: make([][2]int64, p.size)},
-		inputs: make([]int64, p.size), opaque: slices.Repeat([]int64{-1}, p.size),
+		inputs: make([]int64, p.size), opaque: slices.Repeat([]int64{-1}, p.size), readiness: newReadiness(p.size),
 	}
 	r.screen = newRepeated(p.Screen, p.ranks)
 	p.Screen = r.screen
@@ -134,7 +135,11 @@ func (j *job) planSnapshot(after time.Duration) {
 // takeSnapshot begins a snapshot.
 func (j *job) takeSnapshot() {
 	r := j.back
-	if j.ending {
+	if j.ending || r.falling {
+		return
+	}
+	if wait := r.wait(time.Now(), j.SnapshotEvery); wait > 0 {
+		j.planSnapshot(wait)
 		return
 	}
 	j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) {
@@ -270,6 +275,13 @@ func (j *job) atSafepoint(p *process, opaque bool) {
 		}
 		p.Say(control.Message{Type: control.Noted, Input: read})
 	})
+}
+
+// prepared takes the word of a process that snapshots needn't wait for it any more.
+func (j *job) prepared(p *process) {
+	if j.back != nil && p == j.procs[p.id] && j.back.ready(p.id) {
+		j.takeSnapshot()
+	}
 }
 
 // leaving takes the word of a process that its program comes to no safe point any more.

@@ -144,10 +144,15 @@ func (p *Process) CommSetErrhandler(comm Comm, errhandler Errhandler) Code {
 		return p.fail(c, function, ErrErrhandler, "the error handler is not one for communicators")
 	}
 	c.errhandler.Store(e)
+	p.takes(e)
+	return Success
+}
+
+// takes says that the program has set an error handler, so that it may go on after a loss.
+func (p *Process) takes(e *errhandler) {
 	if !e.ends() && !p.survives.Swap(true) {
 		p.job.Survive()
 	}
-	return Success
 }
 
 // CommGetErrhandler is MPI_Comm_get_errhandler.

@@ -154,13 +154,13 @@ func (p *Process) Abort(comm Comm, errorcode int32) Code {
 
 // abort ends the ranks of a communicator; nil: all.
 func (p *Process) abort(c *communicator, code int, why string) {
-	if c == nil || c.comm.Size() == p.world.Load().comm.Size() {
+	if c == nil || c.everyone().Size() == p.world.Load().comm.Size() {
 		p.job.Abort(code, why)
 	} else {
 		if p.host.Flush != nil {
 			p.host.Flush()
 		}
-		p.job.AbortRanks(c.comm.Ranks(), code, why)
+		p.job.AbortRanks(c.everyone().Ranks(), code, why)
 	}
 }
 

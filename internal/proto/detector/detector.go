@@ -101,10 +101,7 @@ func (m *Machine) Heard() proto.Time { return m.heard }
 
 // Deadline is when Tick has to be called next, Never if alone.
 func (m *Machine) Deadline() proto.Time {
-	d := proto.Never
-	if m.observer != proto.NoProc || len(m.extra) > 0 {
-		d = m.beatAt
-	}
+	d := m.Beat()
 	if m.emitter != proto.NoProc {
 		d = min(d, m.suspectAt, m.askAt)
 	}
@@ -112,6 +109,15 @@ func (m *Machine) Deadline() proto.Time {
 		d = min(d, m.held[i].tellAt)
 	}
 	return min(d, m.oweUntil)
+}
+
+// Beat is when the next heartbeat is due, Never if nobody gets any. A Tick that is a little late
+// delays this one, not those after it.
+func (m *Machine) Beat() proto.Time {
+	if m.observer == proto.NoProc && len(m.extra) == 0 {
+		return proto.Never
+	}
+	return m.beatAt
 }
 
 // Tick lets time pass (tasks T1 and T3). Frames that have arrived should be

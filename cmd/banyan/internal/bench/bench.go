@@ -12,9 +12,9 @@ func Command() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(messagesCommand(), workerCommand(), detectorCommand(), detectorRoleCommand(), detectorNoiseRoleCommand(),
-		membershipCommand(), membershipRoleCommand(), contentionCommand(), contentionRoleCommand(), viewsCommand(), viewsRoleCommand(),
+		membershipCommand(), membershipRoleCommand(), idleRoleCommand(), contentionCommand(), contentionRoleCommand(), viewsCommand(), viewsRoleCommand(),
 		mpiCommand(), instructionsCommand(), startupCommand(),
 		replicationCommand(), replicationRoleCommand(), broadcastCommand(), failoverCommand(),
-		loggpCommand(), loggpRoleCommand(), patternsCommand(), ulfmCommand(), pageCommand())
+		loggpCommand(), loggpRoleCommand(), patternsCommand(), ulfmCommand(), snapshotsCommand(), pageCommand())
 	return cmd
 }

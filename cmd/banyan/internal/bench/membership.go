@@ -6,9 +6,11 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"banyan/bench/idle"
 	"banyan/bench/membership"
 	"banyan/cmd/banyan/internal/cli"
 	"banyan/internal/study/planning/risk"
@@ -41,6 +43,15 @@ measures it among as many nodes, as --contention names it or measured first. The
 beyond the most nodes of that. A line on stderr says how far the medians are from both models.
 All members share one machine: the figures contain its other work.
 
+With --idle DURATION it measures instead what a group costs that does nothing, of package group and of
+hashicorp/memberlist, both as they are by default, all members as goroutines of one process:
+
+  cpu_percent    processor time, in percent of a core
+  packets_s      packets over loopback a second, with acknowledgements of TCP; bytes_s with headers
+  founded_s      from the first member's start until all knew all
+  death_ms       from the end of a member, whose sockets close without a word, until the last knew: the
+                 median of --runs deaths after the idle time. memberlist needs seconds to be sure.
+
 table has medians, csv and json a row for each run. "banyan plan membership --fit" and "banyan reproduce
 membership --measured" read the CSV.
 
@@ -53,7 +64,10 @@ const membershipExample = `  banyan bench membership -n 3..47 --arity 2,4 --runs
 
   banyan bench membership -n 47 --fault root
   banyan bench membership -n 8,16,32,47 --fault node,root,several,join --svg membership.svg
-  banyan bench membership -n 64,128,256,512 --processes 0    # goroutines`
+  banyan bench membership -n 64,128,256,512 --processes 0    # goroutines
+
+  banyan bench membership --idle 20s -n 8,16,32,50,128,256 --runs 3    # beside memberlist
+  banyan bench membership --idle 20s -n 1024 --peer "" --runs 1`
 
 // membershipFlags are the flags of "bench membership", as given.
 type membershipFlags struct {
@@ -62,6 +76,8 @@ type membershipFlags struct {
 	faults     []string
 	contention string
 	svg        string
+	idle       time.Duration
+	peer       string
 	format     table.Format
 }
 
@@ -87,11 +103,20 @@ func membershipCommand() *cobra.Command {
 	flags.Uint64Var(&f.plan.Seed, "seed", 1, "draws the victims")
 	flags.StringVar(&f.contention, "contention", "", "CSV `file` of banyan bench contention, for the model (default: measure it now)")
 	flags.StringVar(&f.svg, "svg", "", "also draw it, with the models, to `FILE`")
+	flags.DurationVar(&f.idle, "idle", 0, "measure idle groups for so long, and then --runs deaths in each")
+	flags.StringVar(&f.peer, "peer", string(idle.Memberlist), "system beside the idle groups; \"\": none")
 	cli.FormatFlag(flags, &f.format)
 	return cmd
 }
 
 func (f *membershipFlags) run(ctx context.Context, out, notes io.Writer) (err error) {
+	if f.idle != 0 {
+		systems := []string{string(idle.Banyan)}
+		if f.peer != "" {
+			systems = append(systems, f.peer)
+		}
+		return idleGroups(ctx, f.n, f.idle, f.plan.Runs, systems, f.format, out, notes)
+	}
 	if f.plan.N, err = membership.ParseMembers(f.n); err != nil {
 		return fmt.Errorf("-n: %w", err)
 	}
