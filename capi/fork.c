@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "banyan.h"
+#include "clocks.h"
 #include "lane.h"
 #include "led.h"
 #include "signals.h"
@@ -16,6 +17,7 @@ static void in_child(void)
 {
 	banyan_unusual |= BANYAN_FORKED;
 	banyan_led = 0;
+	banyan_close_clocks();
 	banyan_lane_close();
 	banyan_signals_in_child();
 }

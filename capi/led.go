@@ -1,16 +1,20 @@
 package main
 
-// Leader order: all replicas of a rank are told the same time (MPI_Wtime), and an error that ends a
-// replica in the middle of a call tells the program's line.
+// Leader order: all replicas of a rank are told the same time (MPI_Wtime; clocks.c), and an error
+// that ends a replica in the middle of a call tells the program's line.
 
 /*
 #include "callsite.h"
+#include "clocks.h"
 #include "led.h"
 #include "threads.h"
 */
 import "C"
 
 import (
+	"errors"
+	"unsafe"
+
 	"banyan/internal/job/join"
 	"banyan/internal/runtime/engine"
 	runtime "banyan/internal/runtime/process"
@@ -43,9 +47,42 @@ func threadInC() (id runtime.ThreadID, known bool) {
 	return runtime.ThreadID(name) - C.BANYAN_FIRST_THREAD, name != 0
 }
 
-func closeTime() { C.banyan_led = 0 }
+func closeTime() {
+	C.banyan_led = 0
+	C.banyan_close_clocks()
+}
 
 //export banyan_time
 func banyan_time() float64 {
-	return timeEngine.Time(func() float64 { return float64(C.banyan_clock()) })
+	return 1e-9 * float64(timeEngine.Clock(engine.WtimeClock, func() int64 { return int64(1e9 * float64(C.banyan_clock())) }))
+}
+
+// openClocks has C ask for what clocks tell, for random numbers and process ids, if a replica of
+// this rank decides that (--order leader,clock).
+func openClocks(j *join.Job) error {
+	switch {
+	case !j.LeadsClocks():
+	case C.banyan_clocks_are_ours() == 0:
+		return errors.New("with --order leader,clock the program's calls of clock_gettime have to come to this library, and they go to another one, which was loaded before it: link a program of Fortran again, with mpifort; load the library first where Python loads it late, with LD_PRELOAD=libmpi_abi.so.1")
+	default:
+		C.banyan_open_clocks()
+	}
+	return nil
+}
+
+func ledThreads() { C.banyan_clocks_of_threads() }
+
+//export banyan_led_clock
+func banyan_led_clock(clock int32) int64 {
+	return timeEngine.Clock(engine.Clock(clock), func() int64 { return int64(C.banyan_own_clock(C.int(clock))) })
+}
+
+//export banyan_led_value
+func banyan_led_value(own uint64) uint64 {
+	return timeEngine.Value(func() uint64 { return own })
+}
+
+//export banyan_led_random
+func banyan_led_random(bytes unsafe.Pointer, n uintptr) {
+	timeEngine.Random(unsafe.Slice((*byte)(bytes), n))
 }

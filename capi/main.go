@@ -37,7 +37,7 @@ import (
 )
 
 // process is the library's state in this operating-system process.
-var process = binding.New(binding.Host{Join: joinJob, Flush: flush, Exit: exit, Callbacks: callbacks{}, Locate: uintptr(C.banyan_last_words()), Controls: controls()})
+var process = binding.New(binding.Host{Join: joinJob, Flush: flush, Exit: exit, ThreadsLed: ledThreads, Callbacks: callbacks{}, Locate: uintptr(C.banyan_last_words()), Controls: controls()})
 
 func joinJob(heard func(engine.Event)) (binding.Job, error) {
 	first, err := initialErrhandler()
@@ -58,6 +58,9 @@ func joinJob(heard func(engine.Event)) (binding.Job, error) {
 	watchCallSites(j)
 	openLane(j.Engine)
 	openTime(j.Engine)
+	if err := openClocks(j); err != nil {
+		return nil, err
+	}
 	return member{j, first}, nil
 }
 

@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "banyan.h"
+#include "clocks.h"
 #include "signals.h"
 
 typedef int sigaction_function(int, const struct sigaction *, struct sigaction *);
@@ -122,7 +123,7 @@ static void forwarded(int sig, siginfo_t *info, void *context)
 // those that the process sends to its own threads.
 static void urgent(int sig, siginfo_t *info, void *context)
 {
-	if (info->si_code == SI_TKILL && info->si_pid == getpid())
+	if (info->si_code == SI_TKILL && info->si_pid == banyan_libc.getpid())
 		urgent_signal.go.sa_sigaction(sig, info, context);
 	else
 		act(&urgent_signal, sig, info, context);

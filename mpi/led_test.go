@@ -33,6 +33,7 @@ func gambles(world *mpi.Comm) error {
 	for range 30 {
 		zero := world.Decide(func() uint64 { return 0 })
 		seen = seen*31 + zero + world.Decide(rand.Uint64) + world.Decide(func() uint64 { return uint64(time.Now().UnixNano()) })
+		seen += uint64(world.Now().UnixNano()) + uint64(world.Wtime()*1e9)
 		if world.Wtime() < 0 {
 			return fmt.Errorf("the time is %v", world.Wtime())
 		}

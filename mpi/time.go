@@ -1,6 +1,10 @@
 package mpi
 
-import "time"
+import (
+	"time"
+
+	"banyan/internal/runtime/engine"
+)
 
 // begun is where Wtime counts from.
 var begun = time.Now()
@@ -8,11 +12,18 @@ var begun = time.Now()
 // Wtime is a time in seconds, from a moment in the past on. With "banyan run --order leader" all
 // replicas of a rank get the same times. A program whose messages depend on the time asks here.
 func (c *Comm) Wtime() float64 {
-	now := func() float64 { return time.Since(begun).Seconds() }
 	if e := c.c.Engine(); e.Led() {
-		return e.Time(now)
+		return float64(e.Clock(engine.WtimeClock, func() int64 { return int64(time.Since(begun)) })) * 1e-9
 	}
-	return now()
+	return time.Since(begun).Seconds()
+}
+
+// Now is time.Now. With "banyan run --order leader" all replicas of a rank get the same times.
+func (c *Comm) Now() time.Time {
+	if e := c.c.Engine(); e.Led() {
+		return time.Unix(0, e.Clock(engine.CalendarClock, func() int64 { return time.Now().UnixNano() }))
+	}
+	return time.Now()
 }
 
 // Decide returns what compute returns. With "banyan run --order leader" all replicas of a rank get

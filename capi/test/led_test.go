@@ -3,6 +3,7 @@ package test
 import (
 	"flag"
 	"fmt"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -82,5 +83,55 @@ func TestLedOpenMP(t *testing.T) {
 				t.Fatalf("--replicas %d --fault %q: %v", degree, plan, o)
 			}
 		}
+	}
+}
+
+// Clocks, random numbers and process ids are the same in all replicas, also where a signal handler,
+// another thread and malloc ask for them, too.
+func TestLedClock(t *testing.T) {
+	program := compile(t, "ledclock")
+	ticking := compile(t, "tickingmalloc", "-shared", "-fPIC")
+	for seed := range *leds {
+		for _, degree := range []int{2, 3} {
+			for _, preload := range []string{"LD_PRELOAD=", "LD_PRELOAD=" + ticking} {
+				plan := fmt.Sprintf("random count=%d within=send:60 seed=%d action=kill", 2*(degree-1), 10*seed+degree)
+				o := run(t, tool("banyan"), "run", "-n", "3", "--replicas", fmt.Sprint(degree), "--order", "leader,clock", "--verify",
+					"--fault", plan, "--timeout", "60", "env", preload, program)
+				if o.code != 0 || !regexp.MustCompile(`^ledclock [0-9a-f]+\n$`).MatchString(o.stdout) || strings.Contains(o.stderr, "differ") {
+					t.Fatalf("--replicas %d --fault %q, %s: %v", degree, plan, preload, o)
+				}
+			}
+		}
+	}
+}
+
+// The same in Fortran, whose library asks for them.
+func TestLedClockFortran(t *testing.T) {
+	if _, err := exec.LookPath("gfortran"); err != nil {
+		t.Skip("there is no gfortran; scripts/tools.sh installs it")
+	}
+	program := build(t, "mpifort", "../../fortran/testdata/ledclock.f90")
+	for seed := range *leds {
+		plan := fmt.Sprintf("random count=2 within=send:20 seed=%d action=kill", seed+1)
+		o := run(t, tool("banyan"), "run", "-n", "2", "--replicas", "3", "--order", "leader,clock", "--verify", "--fault", plan, "--timeout", "60", program)
+		if o.code != 0 || !strings.HasPrefix(o.stdout, "ledclock ") || strings.Contains(o.stderr, "differ") {
+			t.Fatalf("--fault %q: %v", plan, o)
+		}
+	}
+}
+
+// Without the option they are each process's own: replicas differ.
+func TestLedNoClock(t *testing.T) {
+	o := run(t, tool("banyan"), "run", "-n", "3", "--replicas", "2", "--order", "leader", "--verify", "--timeout", "60", compile(t, "ledclock"))
+	if o.code == 0 {
+		t.Error(o)
+	}
+}
+
+// A program whose calls of clocks don't come to the library, which was loaded late, is refused.
+func TestLedClockLate(t *testing.T) {
+	o := run(t, tool("banyan"), "run", "-n", "1", "--replicas", "2", "--order", "leader,clock", "--timeout", "60", compile(t, "late", "-ldl"), library())
+	if o.code == 0 || !strings.Contains(o.stderr, "which was loaded before it") {
+		t.Error(o)
 	}
 }

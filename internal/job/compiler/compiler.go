@@ -162,6 +162,12 @@ func (w *Wrapper) link() []string {
 	for _, l := range w.libraries() {
 		flags = append(flags, "-l"+l)
 	}
+	if w.Language == Fortran {
+		// The program calls mpi_abi's functions by mpifort_abi's. But some of them have to
+		// come before the C library's, so it must be among the program's own libraries.
+		at := len(flags) - 1
+		flags = append(flags[:at:at], "-Wl,--push-state,--no-as-needed", flags[at], "-Wl,--pop-state")
+	}
 	return flags
 }
 

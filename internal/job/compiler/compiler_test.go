@@ -15,7 +15,7 @@ func wrapper(l Language, env map[string]string) *Wrapper {
 
 func TestCommand(t *testing.T) {
 	const link = " -L/p/lib -Wl,-rpath,/p/lib -lmpi_abi"
-	const fortran = " -L/p/lib -Wl,-rpath,/p/lib -lmpifort_abi -lmpi_abi"
+	const fortran = " -L/p/lib -Wl,-rpath,/p/lib -lmpifort_abi -Wl,--push-state,--no-as-needed -lmpi_abi -Wl,--pop-state"
 	for _, tc := range []struct {
 		language Language
 		env      map[string]string

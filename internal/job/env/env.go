@@ -27,8 +27,8 @@ const (
 	// Set by the launcher or the user; read by join.
 	Protocol = "BANYAN_PROTOCOL"
 	// Order says who decides what timing decides: OrderFree (the default), nobody, so the program
-	// has to be send-deterministic; OrderLeader, one replica of each rank; or OrderAuto. Set by the
-	// launcher or the user; read by join. See ParseOrder.
+	// has to be send-deterministic; OrderLeader, one replica of each rank; OrderClocks; or
+	// OrderAuto. Set by the launcher or the user; read by join. See ParseOrder.
 	Order = "BANYAN_ORDER"
 	// Verify says whether replicas compare what they send: "true", or anything else for no.
 	// Default: no. Set by the launcher or the user; read by join.
@@ -91,6 +91,9 @@ const (
 	OrderFree   = "free"   // each replica goes by its own timing
 	OrderLeader = "leader" // one replica of each rank decides what timing decides, its siblings follow
 	OrderAuto   = "auto"   // the same, from the rank's first call on that timing can decide
+	// OrderClocks is OrderLeader, and the leader decides what the system's clocks tell programs in
+	// C and Fortran, their random numbers and process ids.
+	OrderClocks = "leader,clock"
 
 	AcknowledgeTogether = "together" // many with one frame
 	AcknowledgeEach     = "each"     // each with a frame of its own, at once, as in the paper

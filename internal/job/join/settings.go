@@ -148,3 +148,7 @@ func logger() *slog.Logger {
 	}
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
+
+// LeadsClocks says that a replica of this rank decides what the system's clocks tell, what random
+// numbers are, and what the process's id is.
+func (j *Job) LeadsClocks() bool { return j.order.Clocks && j.Engine.Led() }

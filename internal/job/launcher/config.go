@@ -42,7 +42,8 @@ const (
 const (
 	OrderFree   = env.OrderFree   // each replica goes by its own timing: the program has to be send-deterministic
 	OrderLeader = env.OrderLeader // one replica of each rank decides, its siblings follow
-	OrderAuto   = env.OrderAuto   // so, from the rank's first call on that timing can decide
+	OrderClocks = env.OrderClocks // so, and what clocks tell and what random numbers are in C and Fortran
+	OrderAuto   = env.OrderAuto   // as OrderLeader, from the rank's first call on that timing can decide
 )
 
 // Config describes a job. Ranks, Replicas, Program and the streams must be set.

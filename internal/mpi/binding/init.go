@@ -49,8 +49,13 @@ func (p *Process) initialise(function string, level int32) Code {
 	}
 	if level == ThreadMultiple {
 		job.Engine().StayFree()
-		if e := job.Engine(); e.Led() && !e.OrderThreads() {
-			p.level, level = ThreadSerialized, ThreadSerialized
+		if e := job.Engine(); e.Led() {
+			switch {
+			case !e.OrderThreads():
+				p.level, level = ThreadSerialized, ThreadSerialized
+			case p.host.ThreadsLed != nil:
+				p.host.ThreadsLed()
+			}
 		}
 	}
 	if level == ThreadMultiple {

@@ -49,6 +49,8 @@ type Host struct {
 	Flush func()
 	// Exit ends this process when there is no job to abort.
 	Exit func(code int, why string)
+	// ThreadsLed, if set, is told that threads of the program are led, each by its name.
+	ThreadsLed func()
 	// Locate is a C function of the type of an error handler. It calls LastWords with the line of
 	// the program. 0 if there is none.
 	Locate uintptr

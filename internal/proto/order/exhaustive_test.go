@@ -14,6 +14,8 @@ var (
 	asks = [][]op{{test, send(1), receive, send(1)}, {send(0), test, send(0)}}
 	// pings: as asks, once.
 	pings = [][]op{{test, send(1), receive}, {test, send(0)}}
+	// each rank decides once, and tells the other.
+	each = [][]op{{test, send(1)}, {test, send(0)}}
 	// serves: rank 0 serves whichever of two others comes first.
 	serves = [][]op{{receive, send(1), receive, send(2)}, {send(0), receive}, {send(0), receive}}
 )
@@ -39,6 +41,8 @@ var worlds = []struct {
 	{"3 ranks, a server of 2", setup{programs: serves, degrees: []int{2, 1, 1}, deaths: 1, heals: 1}, small},
 
 	{"2 ranks of 2, healing", setup{programs: asks, degrees: []int{2, 2}, deaths: 2, heals: 1}, large},
+	{"2 ranks of 2 and 3, a death", setup{programs: pings, degrees: []int{3, 2}, deaths: 1}, large},
+	{"2 ranks of 3, a death", setup{programs: each, degrees: []int{3, 3}, deaths: 1}, large},
 	{"2 ranks of 2, healing twice", setup{programs: asks, degrees: []int{2, 2}, deaths: 3, suspects: true, heals: 2}, huge},
 	{"2 ranks of 2 and 3, healing", setup{programs: pings, degrees: []int{3, 2}, deaths: 2, heals: 1}, huge},
 	{"2 ranks of 3, healing", setup{programs: asks, degrees: []int{3, 3}, deaths: 4, suspects: true, heals: 2}, huge},

@@ -107,9 +107,10 @@ type Engine struct {
 	closed  bool
 	threads bool // several of the program use the lane
 
-	led       bool        // a replica of this rank decides what timing decides (led.go)
-	orders    bool        // also what its threads do (ledthreads.go)
-	vain      int         // looks in a row that found nothing, then
+	led       bool // a replica of this rank decides what timing decides (led.go)
+	orders    bool // also what its threads do (ledthreads.go)
+	vain      int  // looks in a row that found nothing, then
+	clocks    map[Clock]*ledClock
 	disturbed atomic.Bool // a rank is lost, or a communicator was revoked here
 
 	waiting waiting

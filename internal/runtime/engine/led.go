@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"math"
 
 	"banyan/internal/proto"
 	"banyan/internal/runtime/process"
@@ -102,22 +101,19 @@ func (e *Engine) Decide(waits bool, look func(done func(Handle) bool) uint64) ui
 	return e.answer(process.AskEnded, waits, func() uint64 { return look(e.done) })
 }
 
-// Time is the time that all replicas of the rank are told, in seconds.
-func (e *Engine) Time(now func() float64) float64 {
-	return math.Float64frombits(e.value(process.AskTime, func() uint64 { return math.Float64bits(now()) }))
-}
-
 // Value is what the value is at all replicas of the rank: what one of them computes, without the
 // engine.
-func (e *Engine) Value(compute func() uint64) uint64 { return e.value(process.AskValue, compute) }
-
-// value asks for a value, which may be 0.
-func (e *Engine) value(q process.Question, compute func() uint64) uint64 {
+func (e *Engine) Value(compute func() uint64) uint64 {
 	e.lock()
 	defer e.unlock()
 	if !e.led {
 		return compute()
 	}
+	return e.valueOf(process.AskValue, compute)
+}
+
+// valueOf asks for a value, which may be 0. The lock is held.
+func (e *Engine) valueOf(q process.Question, compute func() uint64) uint64 {
 	word, computed := uint64(0), false
 	return e.answer(q, false, func() uint64 {
 		if !computed {

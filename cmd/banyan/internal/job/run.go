@@ -219,7 +219,7 @@ func (f *runFlags) command() *cobra.Command {
 	flags.StringVar(&f.replicate, "replicate", "", "the `RANKS` that --replicas applies to, as 0-3,7; others have one process")
 	flags.BoolVar(&f.config.Verify, "verify", false, "compare the data that replicas send: a silent corruption ends the job, or with 3 replicas is outvoted")
 	flags.StringVar(&f.config.Protocol, "protocol", launcher.ProtocolParallel, "how replicas send: parallel (each to one, keeping copies for the others until these have them) or mirror (each to all)")
-	flags.StringVar(&f.config.Order, "order", launcher.OrderFree, "who decides what timing decides: free (each replica; the program must be send-deterministic), leader (one replica of each rank, which the others follow) or auto\n(leader, for each rank from its first call on that timing can decide)")
+	flags.StringVar(&f.config.Order, "order", launcher.OrderFree, "who decides what timing decides: free (each replica; the program must be send-deterministic), leader (one replica of each rank, which the others follow), leader,clock\n(also what time, getrandom, getpid and the like say in C and Fortran) or auto\n(leader, for each rank from its first call on that timing can decide)")
 	flags.BoolVar(&f.config.Heal, "heal", false, "replace a replica that has died, where the program has safe points")
 	flags.BoolVar(&f.config.Rollback, "rollback", false, "take snapshots of a program with safe points, and go back to the last one when a process dies (without replicas)")
 	flags.DurationVar(&f.config.SnapshotEvery, "snapshot-every", 0, fmt.Sprintf("how often --rollback takes a snapshot (default %v)", launcher.DefaultSnapshotEvery))
