@@ -60,6 +60,7 @@ func (p *Process) Donate(encode func() (*state.Encoder, error)) {
 	d.begun, d.encode = true, encode
 	p.prepareFor(d.replacement)
 	p.orderAdmit(d.replacement, p.cfg.Self)
+	p.onceAdmit(d.replacement, p.cfg.Self)
 	p.shutdown.Admit(d.replacement, d.incarnation, &p.shutdownOut)
 	p.runShutdown()
 	p.host.Heals(StepMark)

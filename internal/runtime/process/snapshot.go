@@ -19,7 +19,7 @@ import (
 // offers it again.
 
 // snapshotVersion is the first byte of a snapshot.
-const snapshotVersion = 5
+const snapshotVersion = 6
 
 // ErrSnapshot says that bytes aren't a snapshot of a replica of this process.
 var ErrSnapshot = errors.New("the state of the library is damaged, or that of another job")
@@ -39,7 +39,7 @@ func (p *Process) Pending() error {
 	case taken > 0:
 		return fmt.Errorf("messages that a matched probe has taken, and that weren't received: %d", taken)
 	}
-	return nil
+	return p.oncePending()
 }
 
 // Snapshot is the donor's part of a transfer. Replication says when it is time (Handover).
@@ -72,7 +72,7 @@ func (p *Process) Snapshot() ([]byte, error) {
 		b = varint.AppendBytes(append(b, header[:]...), m.payload)
 	}
 	p.runReplica() // what AppendState asked for
-	return p.appendOrder(b), nil
+	return p.appendOrder(p.appendOnce(b)), nil
 }
 
 func countKept(m *replica.Machine) (n int) {
@@ -125,6 +125,9 @@ func (p *Process) Restore(snapshot []byte) error {
 	}
 	p.restoreUnexpected(&r)
 	p.restoreEarly(&r)
+	if p.restoreOnce(r.Bytes()) != nil {
+		return ErrSnapshot
+	}
 	if err := p.restoreOrder(&r); err != nil || !r.Done() {
 		return ErrSnapshot
 	}
