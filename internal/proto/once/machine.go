@@ -94,7 +94,7 @@ func New(cfg Config) *Machine {
 func (m *Machine) Performs() bool { return m.performs }
 
 // Idle says that nothing is under way here: what is known is all over.
-func (m *Machine) Idle() bool { return len(m.entries) == 0 && !m.claiming }
+func (m *Machine) Idle() bool { return len(m.entries) == 0 }
 
 // Reach says that the program has come to something that is to be done once, and waits for its
 // result.

@@ -39,12 +39,15 @@ func (p *Process) Pending() error {
 	case taken > 0:
 		return fmt.Errorf("messages that a matched probe has taken, and that weren't received: %d", taken)
 	}
-	return p.oncePending()
+	return nil
 }
 
 // Snapshot is the donor's part of a transfer. Replication says when it is time (Handover).
 func (p *Process) Snapshot() ([]byte, error) {
 	if err := p.Pending(); err != nil {
+		return nil, err
+	}
+	if err := p.oncePending(); err != nil {
 		return nil, err
 	}
 	b := []byte{snapshotVersion}
