@@ -115,3 +115,20 @@ func TestFilesKills(t *testing.T) {
 		}
 	}
 }
+
+// A replica that a replacement takes the place of leaves no trace in the files, nor does the death
+// of its donor behind that. Files are open between safe points, not at them.
+func TestFilesHeal(t *testing.T) {
+	program := compile(t, "fileheal")
+	undisturbed, healed := filepath.Join(t.TempDir(), "file"), filepath.Join(t.TempDir(), "file")
+	job(t, 3, program, undisturbed, "150").fine(t)
+	o := heal(t, 1, nil, program, healed, "150")
+	if o.fine(t); o.stdout != "done\n" || !strings.Contains(o.stderr, "restored") {
+		t.Error(o)
+	}
+	want, err := os.ReadFile(undisturbed)
+	got, err2 := os.ReadFile(healed)
+	if err != nil || err2 != nil || !bytes.Equal(got, want) {
+		t.Errorf("%x, want %x (%v, %v)", got, want, err, err2)
+	}
+}

@@ -292,6 +292,9 @@ func (f *File) sameFile() error {
 		err := own.of(f.f)
 		return int64(own.inode), err
 	})
+	if here := own.of(f.f); f.copies && err == nil && f.absent == nil && (here != nil || own.inode != uint64(inode)) {
+		f.absent = syscall.ESTALE // a directory of its own, or of another host
+	}
 	own.inode = uint64(inode)
 	all := make([]byte, 8*f.comm.Size())
 	if err := f.comm.Allgather(binary.LittleEndian.AppendUint64(nil, own.inode), all).Run(); err != nil {
