@@ -87,7 +87,7 @@ static void large(MPI_File f, int round) {
 	CHECK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
-// A file that comes and goes, made by whoever finds none.
+// A file that comes and goes.
 static void passing(const char *dir, int round) {
 	char path[4096];
 	MPI_File f = opened(dir, "passing", MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_RDWR | (round % 2 ? MPI_MODE_DELETE_ON_CLOSE : 0));

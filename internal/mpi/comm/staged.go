@@ -32,8 +32,8 @@ func (s Stage) Send(to int, data []byte) { s.p.give(to, data) }
 // Receive receives as much from another member as the buffer holds.
 func (s Stage) Receive(from int, buffer []byte) { s.p.receive(from, buffer) }
 
-// Once adds something that one replica of the rank does, in a job with replicas. It counts among the
-// sends and receives.
+// Once adds something that one replica of the rank does, in a job with replicas. It counts among
+// the sends and receives.
 func (s Stage) Once(o *engine.Once) { s.p.s.Once(o) }
 
 // Started is the number of sends and receives so far, for WaitFor.

@@ -195,8 +195,8 @@ func (f *File) openFirst(cfg *Config, flags int, perm fs.FileMode) error {
 	return err
 }
 
-// openToo opens the file that a sibling has opened: it may die. If that fails, all that this replica
-// is to do with the file has the error.
+// openToo opens the file that a sibling has opened: it may die. If that fails, all that this
+// replica is to do with the file has the error.
 func (f *File) openToo(flags int, siblings error) {
 	if siblings != nil || f.f != nil {
 		return
@@ -206,8 +206,8 @@ func (f *File) openToo(flags int, siblings error) {
 	}
 }
 
-// openLater opens a file that another process has made. Over NFS a host may remember for a while that
-// there was no file.
+// openLater opens a file that another process has made. Over NFS a host may remember for a while
+// that there was no file.
 func openLater(name string, flags int) (*os.File, error) {
 	f, err := openFile(name, flags, 0)
 	for wait := time.Millisecond; errors.Is(err, fs.ErrNotExist) && wait < time.Second; wait *= 2 {

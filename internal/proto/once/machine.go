@@ -153,8 +153,8 @@ func (m *Machine) learn(from int, msg Message, out *Actions) {
 	m.proceed(msg.Key, e, out)
 }
 
-// tellKnown tells the others once that this replica knows a result: whoever has heard it of all may
-// have forgotten it.
+// tellKnown tells the others once that this replica knows a result: a replica that has heard it of
+// all may have forgotten it.
 func (m *Machine) tellKnown(k Key, e *entry, out *Actions) {
 	if !e.done || e.result.Heavy && !e.reached && !e.open {
 		return

@@ -220,7 +220,7 @@ func (w *world) Apply(e event) error {
 		n := w.own(e.p)
 		thing := n.begun[e.q]
 		n.begun, n.effected, n.again = slices.Delete(n.begun, e.q, e.q+1), slices.Delete(n.effected, e.q, e.q+1), slices.Delete(n.again, e.q, e.q+1)
-		// Who performs, and for the how manyeth time, shows in the result.
+		// The result shows which replica has performed, and how often that was done before.
 		r := Result{Heavy: thing%2 == 1, Data: []byte{byte(1 + e.p + w.degree*int(w.effects[thing]))}}
 		return w.run(e.p, func(m *Machine, out *Actions) { m.Performed(keyOf(thing), r, out) })
 	case evDeliver:
