@@ -60,7 +60,8 @@ func TestFilesFortran(t *testing.T) {
 }
 
 // Replicas are killed at random, many of them in the middle of writes, and the files are those of
-// the undisturbed run. What is written depends on what was read, so a write that is done twice shows.
+// the undisturbed run. What is written depends on what was read, so a write that is done twice
+// shows.
 func TestFilesKills(t *testing.T) {
 	program := compile(t, "filekills")
 	const ranks, rounds = 3, 12

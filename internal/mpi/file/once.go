@@ -11,8 +11,8 @@ import (
 
 // In a job with replicas one replica of each rank reads and writes, and its siblings get what came
 // of it: engine.Once. All that touches the disk, or a shared pointer, is a part of an operation
-// that is done so. The operations of a file are numbered in the order in which the program begins them,
-// and their parts in the order of the plan; so replicas mean the same by a number.
+// that is done so. The operations of a file are numbered in the order in which the program begins
+// them, and their parts in the order of the plan; so replicas mean the same by a number.
 
 // operation is one of the program's on a file, in a job with replicas.
 type operation struct {

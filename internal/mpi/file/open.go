@@ -201,7 +201,11 @@ func (f *File) openToo(flags int, siblings error) {
 	if siblings != nil || f.f != nil {
 		return
 	}
-	if f.f, f.absent = openLater(f.name, flags); f.absent != nil {
+	open := openLater
+	if !f.synced { // a sibling that is ahead may have deleted it
+		open = func(name string, flags int) (*os.File, error) { return openFile(name, flags, 0) }
+	}
+	if f.f, f.absent = open(f.name, flags); f.absent != nil {
 		f.f = nil
 	}
 }
