@@ -132,6 +132,7 @@ soak: tools ## hours: whole explorations; random faults, and no false suspicion 
 	go test -count=1 -timeout 0 -v -run TestHealsOn ./mpi -heals $(soaktime)
 	go test -count=1 -timeout 0 -v -run TestAgreement ./bench/planning -jobs 200
 	go test -count=1 -timeout 0 -run TestLed ./capi/test -leds 100
+	go test -count=1 -timeout 0 -run TestFilesKills ./capi/test -filejobs 100
 	go test -count=1 -timeout 0 -run TestLed ./examples/masterworker -leds 500 -healings 100
 	go test -count=1 -timeout 0 -v -run TestNoFalseSuspicion ./internal/job/launcher -soak $(soaktime)
 	go test -count=1 -timeout 0 -run 'TestSwarm$$|TestCuts' ./internal/proto/membership -seeds $(swarms)

@@ -78,5 +78,8 @@ func (r *Reader) Take(n uint64) []byte {
 	return b
 }
 
+// Rest takes all that is left.
+func (r *Reader) Rest() []byte { return r.Take(uint64(len(r.rest))) }
+
 // Bytes reads a string of bytes.
 func (r *Reader) Bytes() []byte { return r.Take(uint64(r.Count())) }

@@ -2,6 +2,7 @@ package binding
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"banyan/internal/mpi/file"
@@ -103,12 +104,8 @@ func (p *Process) FileOpen(comm Comm, filename *byte, amode int32, info Info, fh
 		return p.failFileless(function, ErrComm, "%s is an intercommunicator", c.title())
 	case fh == nil:
 		return p.failFileless(function, ErrArg, "the argument for the file is NULL")
-	case p.copies():
-		// The default error handler of files returns, and a program that goes on believes
-		// that its data is safe.
-		return p.fail(nil, function, ErrUnsupportedOperation, "%s: in a job with replicas each replica of a rank would write the file; "+
-			"MPI's files are only for jobs without replicas, yet", name)
 	}
+	p.usedFiles.Store(true)
 	*fh = FileNull
 	hints, valid := p.optional(info)
 	code := Success
@@ -128,8 +125,9 @@ func (p *Process) FileOpen(comm Comm, filename *byte, amode int32, info Info, fh
 		Read: amode&ModeWronly == 0, Write: amode&ModeRdonly == 0,
 		Create: amode&ModeCreate != 0, Excl: amode&ModeExcl != 0,
 		Append: amode&ModeAppend != 0, DeleteOnClose: amode&ModeDeleteOnClose != 0,
-		Hints: file.Defaults().With(hints.get),
-		Host:  func(r proto.Rank) int32 { return p.hostOf(int(r)) },
+		Hints:  file.Defaults().With(hints.get),
+		Host:   func(r proto.Rank) int32 { return p.hostOf(int(r)) },
+		Synced: p.severalHosts(),
 	})
 	if err != nil {
 		inner.Free()
@@ -197,14 +195,30 @@ func (p *Process) FileDelete(filename *byte, info Info) Code {
 	if _, valid := p.optional(info); !valid {
 		return p.failFileless(function, ErrInfo, "%s: %#x is no info object, or has been freed", name, uintptr(info))
 	}
-	if p.copies() {
-		return p.fail(nil, function, ErrUnsupportedOperation, "%s: in a job with replicas each replica would delete the file; "+
-			"MPI's files are only for jobs without replicas, yet", name)
-	}
-	if err := file.Delete(plainName(name)); err != nil {
+	if err := p.deleteFile(plainName(name)); err != nil {
 		return p.failFileless(function, classOfError(err), "%v", err)
 	}
 	return Success
+}
+
+// deleteFile deletes a file, once if this rank has replicas.
+func (p *Process) deleteFile(name string) error {
+	if !p.copies() {
+		return file.Delete(name)
+	}
+	p.usedFiles.Store(true)
+	once, err := p.self.Load().comm.Dup()
+	if err != nil {
+		return err
+	}
+	defer once.Free()
+	return file.DeleteOnce(once, name)
+}
+
+// severalHosts tells whether processes of the job are on different hosts.
+func (p *Process) severalHosts() bool {
+	hosts := p.job.Hosts()
+	return slices.ContainsFunc(hosts, func(h int32) bool { return h != hosts[0] })
 }
 
 // FileGetGroup is MPI_File_get_group.

@@ -194,12 +194,12 @@ func (x *fileAccess) plan() *comm.Plan {
 	case x.together:
 		return x.f.file.Collective(&x.inner, &x.out)
 	}
-	return x.p.self.Load().comm.Staged("Access", func(comm.Stage) { x.out = x.f.file.Independent(&x.inner) })
+	return x.f.file.Alone(x.p.self.Load().comm, &x.inner, &x.out)
 }
 
 // run carries the access out, within the call.
 func (x *fileAccess) run(status *Status) Code {
-	if !x.together {
+	if !x.together && !x.p.copies() {
 		x.out = x.f.file.Independent(&x.inner)
 	} else if err := x.plan().Run(); err != nil {
 		x.release()

@@ -92,6 +92,7 @@ type Process struct {
 	errhandlers table[errhandler]
 	wins        table[window]
 	files       table[openFile]
+	usedFiles   atomic.Bool
 	fileless    communicator        // MPI_FILE_NULL, for its error handler
 	datareps    map[string]*datarep // that the program has registered; guarded by mu
 	raised      raisedErrors

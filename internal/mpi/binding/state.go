@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"unsafe"
@@ -137,6 +138,9 @@ func (s site) Handles(first bool) error {
 		return fmt.Errorf("files that are open: %d", n)
 	}
 	live := p.handles()
+	if first && p.copies() && p.usedFiles.Load() {
+		return errors.New("files that were used before the first safe point: a replacement, which begins again, would use them twice")
+	}
 	if first {
 		p.firstHandles = live
 		return nil

@@ -1,5 +1,7 @@
 package comm
 
+import "banyan/internal/runtime/engine"
+
 // Stage is a part of a collective operation whose messages depend on what was received before: the
 // sizes of later messages, say. A stage adds steps, and at most one more stage behind them.
 //
@@ -30,6 +32,10 @@ func (s Stage) Send(to int, data []byte) { s.p.send(to, data) }
 // Receive receives as much from another member as the buffer holds.
 func (s Stage) Receive(from int, buffer []byte) { s.p.receive(from, buffer) }
 
+// Once adds something that one replica of the rank does, in a job with replicas. It counts among
+// the sends and receives.
+func (s Stage) Once(o *engine.Once) { s.p.s.Once(o) }
+
 // Started is the number of sends and receives so far, for WaitFor.
 func (s Stage) Started() int { return s.p.s.Started() }
 
@@ -50,3 +56,12 @@ func (s Stage) Then(next func(Stage)) { s.p.s.Work(func() { next(s) }) }
 
 // Local adds work that may block and adds no steps. Further steps may follow.
 func (s Stage) Local(work func()) { s.p.s.Work(work) }
+
+// Once has one replica of the rank do something, in a job with replicas, and waits for it.
+func (c *Comm) Once(o *engine.Once) error { return c.wrap("Once", c.eng.RunOnce(o)) }
+
+// Stream is a number that no other communicator has.
+func (c *Comm) Stream() uint64 { return c.context }
+
+// Copies tells whether ranks run as several replicas.
+func (c *Comm) Copies() bool { return c.copies }

@@ -23,7 +23,7 @@ type Outcome struct {
 	Err error
 }
 
-// Independent carries an access out, of this rank alone.
+// Independent carries an access out, of this rank alone, in a job without replicas.
 func (f *File) Independent(a *Access) Outcome {
 	runs, err := a.View.Runs(a.Skip, int64(len(a.Data)))
 	if err != nil {
@@ -57,6 +57,7 @@ func (f *File) transfer(a *Access, runs []Run) Outcome {
 // sets the access's place.
 func (f *File) Ordered(a *Access, out *Outcome) *comm.Plan {
 	f.moved.Store(true)
+	o := f.operation()
 	return f.comm.Staged("Ordered", func(s comm.Stage) {
 		own, all := s.Scratch(8), s.Scratch(8*s.Size())
 		binary.LittleEndian.PutUint64(own, uint64(int64(len(a.Data))/a.View.etype))
@@ -71,9 +72,7 @@ func (f *File) Ordered(a *Access, out *Outcome) *comm.Plan {
 			}
 			told := s.Scratch(16) // where the first begins, and an error
 			if s.Rank() == 0 {
-				at, err := f.shared.add(total)
-				binary.LittleEndian.PutUint64(told, uint64(at))
-				binary.LittleEndian.PutUint64(told[8:], uint64(number(err)))
+				f.reserve(s, o, total, told)
 				for r := 1; r < s.Size(); r++ {
 					s.Send(r, told)
 				}
@@ -81,24 +80,49 @@ func (f *File) Ordered(a *Access, out *Outcome) *comm.Plan {
 				s.Receive(0, told)
 			}
 			s.Wait()
-			s.Then(func(comm.Stage) { *out = f.from(a, told, before) })
+			s.Then(func(s comm.Stage) { f.from(s, o, a, told, before, out) })
 		})
 	})
 }
 
+// reserve moves the shared pointer by n etypes, and says where it was, and an error.
+func (f *File) reserve(s comm.Stage, o *operation, n int64, told []byte) {
+	tell := func(at int64, err error) {
+		binary.LittleEndian.PutUint64(told, uint64(at))
+		binary.LittleEndian.PutUint64(told[8:], uint64(number(err)))
+	}
+	if o == nil {
+		tell(f.shared.add(n, caller{}))
+		return
+	}
+	x := o.part(false, func(by caller) (int64, []byte, error) {
+		at, err := f.shared.add(n, by)
+		return at, nil, err
+	})
+	s.Once(x)
+	s.Wait()
+	s.Local(func() {
+		at, _, err := f.outcome("shared pointer", x)
+		tell(at, err)
+	})
+}
+
 // from carries an access out that begins behind others, which begin where rank 0 says.
-func (f *File) from(a *Access, told []byte, before int64) Outcome {
+func (f *File) from(s comm.Stage, o *operation, a *Access, told []byte, before int64, out *Outcome) {
 	if n := syscall.Errno(binary.LittleEndian.Uint64(told[8:])); n != 0 {
-		return Outcome{Err: fmt.Errorf("the shared file pointer: %w", n)}
+		*out = Outcome{Err: fmt.Errorf("the shared file pointer: %w", n)}
+		return
 	}
 	at := int64(binary.LittleEndian.Uint64(told))
 	if at > math.MaxInt64-before {
-		return Outcome{Err: ErrFar}
+		*out = Outcome{Err: ErrFar}
+		return
 	}
 	skip, err := a.View.Bytes(at + before)
 	if err != nil {
-		return Outcome{Err: err}
+		*out = Outcome{Err: err}
+		return
 	}
 	a.Skip = skip
-	return f.Independent(a)
+	f.alonePart(s, o, a, out)
 }

@@ -16,7 +16,8 @@ type exchange struct {
 	a     *Access
 	out   *Outcome
 	hints Hints
-	runs  []Run // of this member
+	op    *operation // nil in a job without replicas
+	runs  []Run      // of this member
 
 	ranges      []Run // from the first to the last byte of each member
 	lo, domain  int64 // where the domains begin, and the length of each
@@ -43,7 +44,7 @@ const statusSize = 16
 
 // Collective is an access of all members together. out is its outcome when the plan has ended.
 func (f *File) Collective(a *Access, out *Outcome) *comm.Plan {
-	e := &exchange{f: f, a: a, out: out, hints: *f.hints.Load(), eof: math.MaxInt64}
+	e := &exchange{f: f, a: a, out: out, op: f.operation(), hints: *f.hints.Load(), eof: math.MaxInt64}
 	return f.comm.Staged("Access", e.begin)
 }
 
@@ -63,7 +64,11 @@ func (e *exchange) begin(s comm.Stage) {
 			e.ranges[r] = Run{int64(binary.LittleEndian.Uint64(all[16*r:])), int64(binary.LittleEndian.Uint64(all[16*r+8:]))}
 		}
 		if e.alone() {
-			if e.out.Err == nil {
+			switch {
+			case e.out.Err != nil:
+			case e.op != nil:
+				e.op.parts(s, e.a, e.runs, e.out)
+			default:
 				*e.out = e.f.transfer(e.a, e.runs)
 			}
 			return

@@ -23,11 +23,12 @@
 //   - Reads and writes never hold the engine's lock, so heartbeats go on however slow a disk is.
 //   - The ranks agree on what they exchange by data that all have. An error of the disk is no
 //     error of an exchange: the aggregator goes on, and tells it at the end.
+//   - In a job with replicas the disk and shared pointers are touched only in parts of operations
+//     that one replica of the rank does (once.go).
 //   - In atomic mode an access holds a lock of the file's bytes from its first to its last
 //     (F_OFD_SETLK), and aggregators aren't used.
 //
 // # Limits
 //
-// Jobs with replicas can't open files: package binding refuses. The data of one access is in
-// memory as a whole if it isn't contiguous there, or is converted.
+// The data of one access is in memory as a whole if it isn't contiguous there, or is converted.
 package file

@@ -98,7 +98,7 @@ func (f *File) SetView(v *View, label uint64, h Hints) error {
 
 // setShared sets the shared pointer when all members have come, and before any goes on.
 func (f *File) setShared(n int64) error {
-	return f.byFirst(func() error { return f.shared.set(n) })
+	return f.byFirst(func(by caller) error { return f.shared.set(n, by) })
 }
 
 // Whence says what a seek counts from.
@@ -112,14 +112,14 @@ const (
 	Nowhere // a wrong argument
 )
 
-// target is where a seek goes to, in etypes.
-func (f *File) target(v *View, offset int64, whence Whence, current int64) (int64, error) {
+// target is where a seek goes to, in etypes. end says how long the file is.
+func (f *File) target(v *View, offset int64, whence Whence, current int64, end func() (int64, error)) (int64, error) {
 	base := int64(0)
 	switch whence {
 	case FromCurrent:
 		base = current
 	case FromEnd:
-		size, err := f.Size()
+		size, err := end()
 		if err != nil {
 			return 0, err
 		}
@@ -138,7 +138,7 @@ func (f *File) target(v *View, offset int64, whence Whence, current int64) (int6
 func (f *File) Move(offset int64, whence Whence) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n, err := f.target(f.View(), offset, whence, f.position)
+	n, err := f.target(f.View(), offset, whence, f.position, f.Size)
 	if err == nil {
 		f.position = n
 	}
@@ -167,11 +167,13 @@ func (f *File) Advance(n int64) (int64, error) {
 // AdvanceShared moves the shared pointer by n etypes, and returns where it was.
 func (f *File) AdvanceShared(n int64) (int64, error) {
 	f.moved.Store(true)
-	return f.shared.add(n)
+	return f.once("shared pointer", func(by caller) (int64, error) { return f.shared.add(n, by) })
 }
 
 // SharedPosition is the shared pointer.
-func (f *File) SharedPosition() (int64, error) { return f.shared.get() }
+func (f *File) SharedPosition() (int64, error) {
+	return f.once("shared pointer", func(caller) (int64, error) { return f.shared.get() })
+}
 
 // MoveShared moves the shared pointer. All members call it, with the same arguments.
 func (f *File) MoveShared(offset int64, whence Whence) error {
@@ -191,16 +193,16 @@ func (f *File) MoveShared(offset int64, whence Whence) error {
 		}
 	}
 	f.moved.Store(true)
-	return f.byFirst(func() error {
+	return f.byFirst(func(by caller) error {
 		current, err := f.shared.get()
 		if err != nil {
 			return err
 		}
-		n, err := f.target(f.View(), offset, whence, current)
+		n, err := f.target(f.View(), offset, whence, current, f.length)
 		if err != nil {
 			return err
 		}
-		return f.shared.set(n)
+		return f.shared.set(n, by)
 	})
 }
 

@@ -36,7 +36,10 @@ type Config struct {
 	Mode          int32 // all of the above as the program has it: it must be the same at all ranks
 	Hints         Hints
 	Host          func(world proto.Rank) int32
-	Wrong         bool // the arguments of this rank are wrong: nobody opens the file
+	// Synced says that replicas of a rank are on several hosts: what one has written must survive
+	// its host before its siblings go on.
+	Synced bool
+	Wrong  bool // the arguments of this rank are wrong: nobody opens the file
 }
 
 // File is a file that the ranks of a communicator have opened together.
@@ -56,6 +59,11 @@ type File struct {
 	alone  sync.Mutex  // in atomic mode, excludes the threads of this process
 	moved  atomic.Bool // this rank has used the shared pointer since it was last reset
 
+	copies     bool          // the job has replicas
+	operations atomic.Uint64 // begun, of these
+	absent     error         // this replica couldn't open the file that a sibling has open
+	synced     bool          // what is written is on the disk before anybody goes on
+
 	mu       sync.Mutex
 	position int64 // the individual pointer, in etypes
 }
@@ -73,7 +81,14 @@ func Open(cfg Config) (*File, error) {
 	}
 	binary.LittleEndian.PutUint32(own[8:], uint32(cfg.Mode))
 	cfg.Hints.encode(own[16:])
-	binary.LittleEndian.PutUint64(own[16+hintsSize:], splitmix.Mix(uint64(time.Now().UnixNano())^uint64(os.Getpid())<<40))
+	f := &File{name: cfg.Name, comm: c, deletes: cfg.DeleteOnClose, read: cfg.Read, write: cfg.Write, copies: c.Copies(), synced: cfg.Synced}
+	random, err := f.once("open", func(caller) (int64, error) {
+		return int64(splitmix.Mix(uint64(time.Now().UnixNano()) ^ uint64(os.Getpid())<<40)), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	binary.LittleEndian.PutUint64(own[16+hintsSize:], uint64(random))
 	if err := c.Allgather(own, all).Run(); err != nil {
 		return nil, err
 	}
@@ -87,7 +102,6 @@ func Open(cfg Config) (*File, error) {
 		}
 	}
 	hints := decodeHints(all[16:])
-	f := &File{name: cfg.Name, comm: c, deletes: cfg.DeleteOnClose, read: cfg.Read, write: cfg.Write}
 	f.choose(cfg.Host)
 	f.hints.Store(&hints)
 	if err := f.open(&cfg, hints); err != nil {
@@ -125,33 +139,86 @@ func (f *File) open(cfg *Config, hints Hints) error {
 	case cfg.Write:
 		flags = os.O_WRONLY
 	}
+	if f.copies && f.synced {
+		flags |= syscall.O_DSYNC
+	}
 	var err error
 	first := f.comm.Rank() == 0
 	if first {
-		making := flags
-		if cfg.Create {
-			making |= os.O_CREATE
-		}
-		if cfg.Excl {
-			making |= os.O_EXCL
-		}
-		f.f, err = openFile(cfg.Name, making, fs.FileMode(hints.Perm))
+		err = f.openFirst(cfg, flags, fs.FileMode(hints.Perm))
 	}
 	if err := f.agree(err); err != nil {
 		return err
 	}
 	if !first {
-		f.f, err = openFile(cfg.Name, flags, 0)
-		// Over NFS a host may remember for a while that there was no file.
-		for wait := time.Millisecond; errors.Is(err, fs.ErrNotExist) && wait < time.Second; wait *= 2 {
-			time.Sleep(wait)
-			f.f, err = openFile(cfg.Name, flags, 0)
-		}
+		_, err = f.once("open", func(caller) (_ int64, err error) {
+			f.f, err = openLater(cfg.Name, flags)
+			return 0, err
+		})
+		f.openToo(flags, err)
 	}
 	if err := f.agree(err); err != nil {
 		return err
 	}
 	return f.sameFile()
+}
+
+// openFirst opens the file at rank 0, and makes it if it is to be made.
+func (f *File) openFirst(cfg *Config, flags int, perm fs.FileMode) error {
+	making := flags
+	if cfg.Create {
+		making |= os.O_CREATE
+	}
+	if cfg.Excl {
+		making |= os.O_EXCL
+		if f.copies {
+			// A sibling that dies may have made it. So what was there before is known first.
+			_, err := f.once("open", func(caller) (int64, error) {
+				if _, err := os.Lstat(cfg.Name); err == nil {
+					return 0, syscall.EEXIST
+				}
+				return 0, nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	_, err := f.once("open", func(by caller) (_ int64, err error) {
+		f.f, err = openFile(cfg.Name, making, perm)
+		if by.again && cfg.Excl && errors.Is(err, fs.ErrExist) {
+			f.f, err = openFile(cfg.Name, making&^os.O_EXCL, perm)
+		}
+		return 0, err
+	})
+	f.openToo(flags, err)
+	return err
+}
+
+// openToo opens the file that a sibling has opened: it may die. If that fails, all that this
+// replica is to do with the file has the error.
+func (f *File) openToo(flags int, siblings error) {
+	if siblings != nil || f.f != nil {
+		return
+	}
+	open := openLater
+	if !f.synced { // a sibling that is ahead may have deleted it
+		open = func(name string, flags int) (*os.File, error) { return openFile(name, flags, 0) }
+	}
+	if f.f, f.absent = open(f.name, flags); f.absent != nil {
+		f.f = nil
+	}
+}
+
+// openLater opens a file that another process has made. Over NFS a host may remember for a while
+// that there was no file.
+func openLater(name string, flags int) (*os.File, error) {
+	f, err := openFile(name, flags, 0)
+	for wait := time.Millisecond; errors.Is(err, fs.ErrNotExist) && wait < time.Second; wait *= 2 {
+		time.Sleep(wait)
+		f, err = openFile(name, flags, 0)
+	}
+	return f, err
 }
 
 // openFile refuses directories, and what can't be read at offsets, which would be noticed late.
@@ -225,7 +292,14 @@ func number(err error) syscall.Errno {
 // the file system.
 func (f *File) sameFile() error {
 	var own unixStat
-	err := own.of(f.f)
+	inode, err := f.once("stat", func(caller) (int64, error) {
+		err := own.of(f.f)
+		return int64(own.inode), err
+	})
+	if here := own.of(f.f); f.copies && err == nil && f.absent == nil && (here != nil || own.inode != uint64(inode)) {
+		f.absent = syscall.ESTALE // a directory of its own, or of another host
+	}
+	own.inode = uint64(inode)
 	all := make([]byte, 8*f.comm.Size())
 	if err := f.comm.Allgather(binary.LittleEndian.AppendUint64(nil, own.inode), all).Run(); err != nil {
 		f.f.Close()
@@ -259,6 +333,10 @@ func (u *unixStat) of(f *os.File) error {
 // openPointer makes the shared pointer. random is the same at all members.
 func (f *File) openPointer(cfg *Config, random uint64) error {
 	c := f.comm
+	if f.copies {
+		f.shared = &journalPointer{path: f.hidden(random), sync: f.synced}
+		return nil
+	}
 	if c.Size() == 1 {
 		f.shared = &memoryPointer{n: new(atomic.Int64)}
 		return nil
@@ -281,6 +359,12 @@ func (f *File) openPointer(cfg *Config, random uint64) error {
 			return err
 		}
 	}
+	f.shared = &filePointer{path: f.hidden(random)}
+	return nil
+}
+
+// hidden is the name of the file with the shared pointer.
+func (f *File) hidden(random uint64) string {
 	path, err := filepath.Abs(f.name)
 	if err != nil {
 		path = f.name
@@ -289,8 +373,7 @@ func (f *File) openPointer(cfg *Config, random uint64) error {
 	if len(base) > 200 {
 		base = base[:200]
 	}
-	f.shared = &filePointer{path: filepath.Join(dir, fmt.Sprintf(".%s.%x.pointer", base, random))}
-	return nil
+	return filepath.Join(dir, fmt.Sprintf(".%s.%x.pointer", base, random))
 }
 
 // toEnd puts the pointers behind the last byte.
@@ -301,7 +384,7 @@ func (f *File) toEnd() error {
 	}
 	f.position = size
 	if f.comm.Rank() == 0 {
-		err = f.shared.set(size)
+		_, err = f.once("shared pointer", func(by caller) (int64, error) { return 0, f.shared.set(size, by) })
 	}
 	return f.agree(err)
 }
@@ -340,11 +423,12 @@ func (f *File) Close() error {
 	err := f.comm.Barrier().Run()
 	first := f.comm.Rank() == 0
 	f.shared.close(first)
-	if closed := f.f.Close(); err == nil {
+	if closed := f.f.Close(); err == nil && !f.copies {
 		err = closed
 	}
 	if first && f.deletes {
-		if removed := os.Remove(f.name); err == nil {
+		_, removed := f.once("remove", func(by caller) (int64, error) { return 0, remove(f.name, by.again) })
+		if err == nil {
 			err = removed
 		}
 	}

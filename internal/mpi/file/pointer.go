@@ -15,8 +15,8 @@ import (
 
 // pointer is a shared file pointer, in etypes.
 type pointer interface {
-	add(n int64) (before int64, err error)
-	set(n int64) error
+	add(n int64, by caller) (before int64, err error)
+	set(n int64, by caller) error
 	get() (int64, error)
 	// close ends its use here. The last to use it removes what is left of it.
 	close(last bool)
@@ -28,9 +28,9 @@ type memoryPointer struct {
 	window *comm.Window // nil: of one rank
 }
 
-func (p *memoryPointer) add(n int64) (int64, error) { return p.n.Add(n) - n, nil }
-func (p *memoryPointer) set(n int64) error          { p.n.Store(n); return nil }
-func (p *memoryPointer) get() (int64, error)        { return p.n.Load(), nil }
+func (p *memoryPointer) add(n int64, _ caller) (int64, error) { return p.n.Add(n) - n, nil }
+func (p *memoryPointer) set(n int64, _ caller) error          { p.n.Store(n); return nil }
+func (p *memoryPointer) get() (int64, error)                  { return p.n.Load(), nil }
 func (p *memoryPointer) close(bool) {
 	if p.window != nil {
 		p.window.Close()
@@ -79,7 +79,7 @@ func (p *filePointer) with(exclusive bool, change func(n int64) int64) (err erro
 	return unix.Fdatasync(int(p.f.Fd())) // over NFS others see it when it is written back
 }
 
-func (p *filePointer) add(n int64) (before int64, err error) {
+func (p *filePointer) add(n int64, _ caller) (before int64, err error) {
 	err = p.with(true, func(was int64) int64 {
 		before = was
 		return was + n
@@ -87,7 +87,7 @@ func (p *filePointer) add(n int64) (before int64, err error) {
 	return before, err
 }
 
-func (p *filePointer) set(n int64) error {
+func (p *filePointer) set(n int64, _ caller) error {
 	return p.with(true, func(int64) int64 { return n })
 }
 

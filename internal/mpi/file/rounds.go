@@ -3,6 +3,7 @@ package file
 import (
 	"cmp"
 	"slices"
+	"syscall"
 
 	"banyan/internal/mpi/comm"
 )
@@ -184,23 +185,81 @@ func (e *exchange) writeRounds(s comm.Stage, rounds []round) {
 		}
 		if len(r.theirs) > 0 {
 			s.WaitFor(ends[i])
-			s.Local(func() { e.writeWindow(r.theirs) })
+			e.windowWritten(s, r.theirs)
 		}
 	}
+}
+
+// windowWritten adds the writing of a window, when its data is here.
+func (e *exchange) windowWritten(s comm.Stage, pieces []piece) {
+	if e.op == nil {
+		s.Local(func() { e.writeWindow(pieces) })
+		return
+	}
+	x := e.op.part(false, func(caller) (int64, []byte, error) {
+		e.writeWindow(pieces)
+		return 0, nil, failure(e.failed)
+	})
+	s.Once(x)
+	s.Wait() // also for the next round's messages, which all start before they wait for this one
+	s.Local(func() {
+		_, _, err := e.f.outcome("write", x)
+		e.failed = number(err)
+	})
+}
+
+// windowRead adds the reading of a window in a job with replicas. It waits for all messages of
+// earlier rounds, and so it comes before this round's receives: the others' aggregators do the
+// same.
+func (e *exchange) windowRead(s comm.Stage, pieces []piece) {
+	x := e.op.part(true, func(caller) (int64, []byte, error) {
+		e.readWindow(pieces)
+		var data []byte
+		for i := range pieces {
+			data = append(data, pieces[i].data...)
+		}
+		return e.eof, data, failure(e.failed)
+	})
+	s.Wait()
+	s.Once(x)
+	s.Wait()
+	s.Local(func() {
+		n, data, err := e.f.outcome("read", x)
+		e.eof, e.failed = n, number(err)
+		for i := range pieces {
+			if !x.Mine {
+				clear(pieces[i].data[copy(pieces[i].data, data):])
+			}
+			data = data[min(len(data), len(pieces[i].data)):]
+		}
+	})
+}
+
+// failure is an error's number as an error.
+func failure(n syscall.Errno) error {
+	if n == 0 {
+		return nil
+	}
+	return n
 }
 
 // readRounds reads what the members want of this one's domain, and receives this member's data.
 func (e *exchange) readRounds(s comm.Stage, rounds []round) {
 	ends := make([]int, len(rounds))
 	for i, r := range rounds {
+		if len(r.theirs) > 0 && e.op != nil {
+			e.windowRead(s, r.theirs)
+		}
 		for _, p := range r.mine {
 			s.Receive(p.peer, e.a.Data[p.at:][:p.bytes])
 		}
 		if len(r.theirs) > 0 {
-			if i >= 2 {
-				s.WaitFor(ends[i-2]) // its memory is used again
+			if e.op == nil {
+				if i >= 2 {
+					s.WaitFor(ends[i-2]) // its memory is used again
+				}
+				s.Local(func() { e.readWindow(r.theirs) })
 			}
-			s.Local(func() { e.readWindow(r.theirs) })
 			for _, p := range r.theirs {
 				if p.peer != s.Rank() {
 					s.Send(p.peer, p.data)

@@ -21,7 +21,13 @@ import (
 // local runs a job of goroutines.
 func local(t *testing.T, ranks int, run func(world *comm.Comm) error) {
 	t.Helper()
-	members, err := join.Local(join.LocalConfig{Ranks: ranks, Replicas: 1})
+	replicated(t, ranks, 1, run)
+}
+
+// replicated is local with so many replicas of each rank.
+func replicated(t *testing.T, ranks, replicas int, run func(world *comm.Comm) error) {
+	t.Helper()
+	members, err := join.Local(join.LocalConfig{Ranks: ranks, Replicas: replicas})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +197,7 @@ func access(w *comm.Comm, dir string, seed uint64) error {
 			return err
 		}
 		if w.Rank() == 0 {
-			got, err := os.ReadFile(name)
+			got, err := content(f, name)
 			if err != nil {
 				return err
 			}
@@ -204,6 +210,22 @@ func access(w *comm.Comm, dir string, seed uint64) error {
 		}
 	}
 	return f.Close()
+}
+
+// content is what the file has: with replicas, of which one may be ahead, as one of them finds it.
+func content(f *File, name string) ([]byte, error) {
+	if !f.copies {
+		return os.ReadFile(name)
+	}
+	x := f.operation().part(true, func(caller) (int64, []byte, error) {
+		b, err := os.ReadFile(name)
+		return 0, b, err
+	})
+	if err := f.comm.Once(x); err != nil {
+		return nil, err
+	}
+	_, got, err := f.outcome("read", x)
+	return got, err
 }
 
 func same(a, b []byte) (n int) {

@@ -51,6 +51,7 @@ const (
 	StepOffer                     // Data to Peer, which fetches it when it has a buffer, however small
 	StepReceive                   // from Peer, exactly as much as Data holds
 	StepBroadcast                 // Data from the root, which is number Peer of the context
+	StepOnce                      // With is a *Once, which one replica of the rank does
 	StepWait                      // for the first Count operations that were started
 	StepCopy                      // From to Data
 	StepCombine                   // Data = Data With From

@@ -140,6 +140,8 @@ func (e *Engine) advance(s *Schedule) {
 			s.under = append(s.under, operation{e.p.Receive(s.Context, st.Peer, s.Tag, st.Data), len(st.Data)})
 		case StepBroadcast:
 			s.under = append(s.under, operation{e.broadcast(s.casts(), int(st.Peer), st.shape, st.Data), unsized})
+		case StepOnce:
+			s.under = append(s.under, operation{e.doOnce(st.With.(*Once)), unsized})
 		case StepWait:
 			if !e.collect(s, st.Count) && !s.broken {
 				e.p.Suspend()

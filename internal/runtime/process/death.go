@@ -7,6 +7,7 @@ import (
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
 	"banyan/internal/proto/membership"
+	"banyan/internal/proto/once"
 	"banyan/internal/proto/order"
 )
 
@@ -75,6 +76,7 @@ func (p *Process) departed(q proto.Proc) {
 	p.replica.Left(q, &p.replicaOut)
 	p.runReplica()
 	p.orderTold(q, (*order.Machine).Left)
+	p.onceTold(q, (*once.Machine).Gone)
 	if p.verifying != nil {
 		p.verifyGone(q)
 	}
@@ -125,6 +127,7 @@ func (p *Process) died(r detector.Report) {
 	p.replica.Dead(q, r.Incarnation, &p.replicaOut)
 	p.runReplica()
 	p.orderTold(q, (*order.Machine).Dead)
+	p.onceTold(q, (*once.Machine).Gone)
 	if p.verifying != nil {
 		p.verifyGone(q)
 	}

@@ -54,12 +54,13 @@ func (p *Process) SafepointWanted() bool {
 // as the process is Donating.
 func (p *Process) Donate(encode func() (*state.Encoder, error)) {
 	d := p.healing.donation
-	if d == nil || !d.ready || d.begun || !p.OutputSent() || !p.replica.Donate(d.replacement, d.incarnation, &p.replicaOut) {
+	if d == nil || !d.ready || d.begun || !p.OutputSent() || p.oncePending() != nil || !p.replica.Donate(d.replacement, d.incarnation, &p.replicaOut) {
 		return // the replacement has died, or it has to wait for the next safe point
 	}
 	d.begun, d.encode = true, encode
 	p.prepareFor(d.replacement)
 	p.orderAdmit(d.replacement, p.cfg.Self)
+	p.onceAdmit(d.replacement, p.cfg.Self)
 	p.shutdown.Admit(d.replacement, d.incarnation, &p.shutdownOut)
 	p.runShutdown()
 	p.host.Heals(StepMark)

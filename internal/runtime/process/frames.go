@@ -105,6 +105,8 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 		}
 	case wire.KindOrder:
 		p.orderArrived(from, payload)
+	case wire.KindOnce:
+		p.onceArrived(from, payload)
 	case wire.KindTypeName:
 		p.typeNameArrived(from, h, payload)
 	case wire.KindNudge:
@@ -148,5 +150,6 @@ func (p *Process) fence(by proto.Proc) {
 	}
 	p.requests.each(func(h Handle, r *request) { p.fail(h, r, ErrFenced) })
 	p.endAgreements(ErrFenced)
+	p.endOnce(ErrFenced)
 	p.host.Fenced(by)
 }

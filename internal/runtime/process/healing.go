@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"banyan/internal/proto"
+	"banyan/internal/proto/once"
 	"banyan/internal/proto/order"
 	"banyan/internal/proto/replica"
 	"banyan/internal/runtime/wire"
@@ -141,6 +142,7 @@ func (p *Process) noteArrived(from proto.Proc, h *wire.Header) {
 		p.Admit(n.Replacement, n.Incarnation)
 		p.prepareFor(n.Replacement)
 		p.orderAdmit(n.Replacement, from)
+		p.onceAdmit(n.Replacement, from)
 		p.shutdown.Admit(n.Replacement, n.Incarnation, &p.shutdownOut)
 		p.runShutdown()
 	}
@@ -155,6 +157,7 @@ func (p *Process) noteArrived(from proto.Proc, h *wire.Header) {
 	p.runReplica()
 	if joined {
 		p.orderTold(from, (*order.Machine).Joined)
+		p.onceTold(from, (*once.Machine).Joined)
 	}
 }
 

@@ -97,6 +97,7 @@ func (p *Process) stateArrived(from proto.Proc, payload []byte) {
 	p.replica.Commit(&p.replicaOut)
 	p.runReplica()
 	p.orderCommit()
+	p.onceCommit()
 	for _, rank := range j.bereaved {
 		if p.replica.Lost(rank) && !slices.Contains(p.lifecycle.lost, rank) {
 			p.rankLost(rank)

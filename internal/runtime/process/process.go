@@ -204,10 +204,11 @@ type Process struct {
 	composites composites
 	graduals   graduals
 	layers     layers
-	concurrent bool          // several threads of the program have communicated at the same time
-	special    bool          // receives take the long way: concurrent, or in leader order
-	watched    bool          // somebody is told which message a receive takes: with mirror, or in leader order
-	order      *ordered      // nil: nobody decides what timing decides
+	concurrent bool     // several threads of the program have communicated at the same time
+	special    bool     // receives take the long way: concurrent, or in leader order
+	watched    bool     // somebody is told which message a receive takes: with mirror, or in leader order
+	order      *ordered // nil: nobody decides what timing decides
+	once       onces
 	perturb    *perturbation // nil: the timing is left alone
 	verifying  *verifying    // nil: what replicas send isn't compared
 
@@ -251,6 +252,7 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 	}
 	p.watched = cfg.Mirror
 	p.beginOrder()
+	p.beginOnce()
 	p.direct, _ = net.(transport.DirectReader)
 	p.nudger, _ = net.(transport.Nudger)
 	if p.replicated {

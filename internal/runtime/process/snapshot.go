@@ -19,7 +19,7 @@ import (
 // offers it again.
 
 // snapshotVersion is the first byte of a snapshot.
-const snapshotVersion = 5
+const snapshotVersion = 6
 
 // ErrSnapshot says that bytes aren't a snapshot of a replica of this process.
 var ErrSnapshot = errors.New("the state of the library is damaged, or that of another job")
@@ -47,6 +47,9 @@ func (p *Process) Snapshot() ([]byte, error) {
 	if err := p.Pending(); err != nil {
 		return nil, err
 	}
+	if err := p.oncePending(); err != nil {
+		return nil, err
+	}
 	b := []byte{snapshotVersion}
 	kept := varint.Append(nil, uint64(countKept(p.replica)))
 	for m := range p.replica.Kept() { // before replication releases any of it
@@ -72,7 +75,7 @@ func (p *Process) Snapshot() ([]byte, error) {
 		b = varint.AppendBytes(append(b, header[:]...), m.payload)
 	}
 	p.runReplica() // what AppendState asked for
-	return p.appendOrder(b), nil
+	return p.appendOrder(p.appendOnce(b)), nil
 }
 
 func countKept(m *replica.Machine) (n int) {
@@ -125,6 +128,9 @@ func (p *Process) Restore(snapshot []byte) error {
 	}
 	p.restoreUnexpected(&r)
 	p.restoreEarly(&r)
+	if p.restoreOnce(r.Bytes()) != nil {
+		return ErrSnapshot
+	}
 	if err := p.restoreOrder(&r); err != nil || !r.Done() {
 		return ErrSnapshot
 	}

@@ -129,6 +129,10 @@ const (
 	// the name then (internal/runtime/process/typename.go); see TypeName.
 	KindTypeName
 
+	// KindOnce carries a message of internal/proto/once to another replica of the sender's rank, or
+	// data that belongs to the next one.
+	KindOnce
+
 	kindEnd
 )
 
@@ -179,6 +183,7 @@ var kinds = [kindEnd]payloadShape{
 	KindRevocation:       {"revocation", 0},
 	KindOrder:            {"order", anyBytes},
 	KindTypeName:         {"type-name", anyBytes},
+	KindOnce:             {"once", anyBytes},
 }
 
 // Valid tells whether k is a kind that may be on the wire.
