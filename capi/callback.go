@@ -65,6 +65,21 @@ static int save_state(uintptr_t fn, uintptr_t extra, int *count, const MPIX_Stat
 	return ((MPIX_State_save_function *)fn)((void *)extra, count, pieces);
 }
 
+static void event_happened(uintptr_t fn, uintptr_t instance, uintptr_t registration, int safety, uintptr_t user)
+{
+	((MPI_T_event_cb_function *)fn)((MPI_T_event_instance)instance, (MPI_T_event_registration)registration, (MPI_T_cb_safety)safety, (void *)user);
+}
+
+static void event_freed(uintptr_t fn, uintptr_t registration, int safety, uintptr_t user)
+{
+	((MPI_T_event_free_cb_function *)fn)((MPI_T_event_registration)registration, (MPI_T_cb_safety)safety, (void *)user);
+}
+
+static void events_dropped(uintptr_t fn, MPI_Count n, uintptr_t registration, int source, int safety)
+{
+	((MPI_T_event_dropped_cb_function *)fn)(n, (MPI_T_event_registration)registration, source, (MPI_T_cb_safety)safety, NULL);
+}
+
 static int load_state(uintptr_t fn, uintptr_t extra, void *data, MPI_Count length)
 {
 	return ((MPIX_State_load_function *)fn)((void *)extra, data, length);
@@ -155,4 +170,16 @@ func (callbacks) SaveState(fn, extra uintptr) (pieces [][]byte, code binding.Cod
 
 func (callbacks) LoadState(fn, extra uintptr, data []byte) binding.Code {
 	return binding.Code(C.load_state(C.uintptr_t(fn), C.uintptr_t(extra), unsafe.Pointer(unsafe.SliceData(data)), C.MPI_Count(len(data))))
+}
+
+func (callbacks) EventHappened(fn, instance, registration uintptr, safety int32, user uintptr) {
+	C.event_happened(C.uintptr_t(fn), C.uintptr_t(instance), C.uintptr_t(registration), C.int(safety), C.uintptr_t(user))
+}
+
+func (callbacks) EventFreed(fn, registration uintptr, safety int32, user uintptr) {
+	C.event_freed(C.uintptr_t(fn), C.uintptr_t(registration), C.int(safety), C.uintptr_t(user))
+}
+
+func (callbacks) EventsDropped(fn uintptr, n int64, registration uintptr, source, safety int32) {
+	C.events_dropped(C.uintptr_t(fn), C.MPI_Count(n), C.uintptr_t(registration), C.int(source), C.int(safety))
 }

@@ -115,7 +115,7 @@ static bool yield(struct call *c)
 	c->held = take(m);
 	if (!c->held)
 		return false;
-	if (now() - before >= LANE_LATE) {
+	if (now() - before >= m->limit) {
 		m->late = 1;
 		m->yields = 0;
 		return false;

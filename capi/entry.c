@@ -273,11 +273,8 @@ ENTRY(MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm), (com
 ENTRY(MPI_Comm_create_errhandler, (MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler), (comm_errhandler_fn, errhandler),
       RESULT(banyan_CommCreateErrhandler((uintptr_t)comm_errhandler_fn, POINTER(errhandler))));
 
-int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm)
-{
-	MISSING(MPI_Comm_create_from_group, NO_OBJECT);
-}
-ALIAS(int, MPI_Comm_create_from_group, (MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm));
+ENTRY(MPI_Comm_create_from_group, (MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm), (group, stringtag, info, errhandler, newcomm),
+      RESULT(banyan_CommCreateFromGroup(HANDLE(group), POINTER(stringtag), HANDLE(info), HANDLE(errhandler), POINTER(newcomm))));
 
 ENTRY(MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm), (comm, group, tag, newcomm),
       RESULT(banyan_CommCreateGroup(HANDLE(comm), HANDLE(group), tag, POINTER(newcomm))));
@@ -1017,23 +1014,14 @@ ENTRY(MPI_Init_thread, (int *argc, char ***argv, int required, int *provided), (
 ENTRY(MPI_Initialized, (int *flag), (flag),
       RESULT(banyan_Initialized(POINTER(flag))));
 
-int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm)
-{
-	MISSING(MPI_Intercomm_create, OF_COMM(local_comm));
-}
-ALIAS(int, MPI_Intercomm_create, (MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm));
+ENTRY(MPI_Intercomm_create, (MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm), (local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm),
+      RESULT(banyan_IntercommCreate(HANDLE(local_comm), local_leader, HANDLE(peer_comm), remote_leader, tag, POINTER(newintercomm))));
 
-int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm)
-{
-	MISSING(MPI_Intercomm_create_from_groups, NO_OBJECT);
-}
-ALIAS(int, MPI_Intercomm_create_from_groups, (MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm));
+ENTRY(MPI_Intercomm_create_from_groups, (MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm), (local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm),
+      RESULT(banyan_IntercommCreateFromGroups(HANDLE(local_group), local_leader, HANDLE(remote_group), remote_leader, POINTER(stringtag), HANDLE(info), HANDLE(errhandler), POINTER(newintercomm))));
 
-int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
-{
-	MISSING(MPI_Intercomm_merge, OF_COMM(intercomm));
-}
-ALIAS(int, MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm *newintracomm));
+ENTRY(MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm *newintracomm), (intercomm, high, newintracomm),
+      RESULT(banyan_IntercommMerge(HANDLE(intercomm), high, POINTER(newintracomm))));
 
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
@@ -2244,308 +2232,155 @@ int PMPI_Win_toint(MPI_Win win)
 }
 ALIAS(int, MPI_Win_toint, (MPI_Win win));
 
-int PMPI_T_category_changed(int *update_number)
-{
-	MISSING_TOOL(MPI_T_category_changed);
-}
-ALIAS(int, MPI_T_category_changed, (int *update_number));
+ENTRY(MPI_T_category_changed, (int *update_number), (update_number),
+      RESULT(banyan_TCategoryChanged(POINTER(update_number))));
 
-int PMPI_T_category_get_categories(int cat_index, int len, int indices[])
-{
-	MISSING_TOOL(MPI_T_category_get_categories);
-}
-ALIAS(int, MPI_T_category_get_categories, (int cat_index, int len, int indices[]));
+ENTRY(MPI_T_category_get_categories, (int cat_index, int len, int indices[]), (cat_index, len, indices),
+      RESULT(banyan_TCategoryGetCategories(cat_index, len, POINTER(indices))));
 
-int PMPI_T_category_get_cvars(int cat_index, int len, int indices[])
-{
-	MISSING_TOOL(MPI_T_category_get_cvars);
-}
-ALIAS(int, MPI_T_category_get_cvars, (int cat_index, int len, int indices[]));
+ENTRY(MPI_T_category_get_cvars, (int cat_index, int len, int indices[]), (cat_index, len, indices),
+      RESULT(banyan_TCategoryGetCvars(cat_index, len, POINTER(indices))));
 
-int PMPI_T_category_get_events(int cat_index, int len, int indices[])
-{
-	MISSING_TOOL(MPI_T_category_get_events);
-}
-ALIAS(int, MPI_T_category_get_events, (int cat_index, int len, int indices[]));
+ENTRY(MPI_T_category_get_events, (int cat_index, int len, int indices[]), (cat_index, len, indices),
+      RESULT(banyan_TCategoryGetEvents(cat_index, len, POINTER(indices))));
 
-int PMPI_T_category_get_index(const char *name, int *cat_index)
-{
-	MISSING_TOOL(MPI_T_category_get_index);
-}
-ALIAS(int, MPI_T_category_get_index, (const char *name, int *cat_index));
+ENTRY(MPI_T_category_get_index, (const char *name, int *cat_index), (name, cat_index),
+      RESULT(banyan_TCategoryGetIndex(POINTER(name), POINTER(cat_index))));
 
-int PMPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc, int *desc_len, int *num_cvars, int *num_pvars, int *num_categories)
-{
-	MISSING_TOOL(MPI_T_category_get_info);
-}
-ALIAS(int, MPI_T_category_get_info, (int cat_index, char *name, int *name_len, char *desc, int *desc_len, int *num_cvars, int *num_pvars, int *num_categories));
+ENTRY(MPI_T_category_get_info, (int cat_index, char *name, int *name_len, char *desc, int *desc_len, int *num_cvars, int *num_pvars, int *num_categories), (cat_index, name, name_len, desc, desc_len, num_cvars, num_pvars, num_categories),
+      RESULT(banyan_TCategoryGetInfo(cat_index, POINTER(name), POINTER(name_len), POINTER(desc), POINTER(desc_len), POINTER(num_cvars), POINTER(num_pvars), POINTER(num_categories))));
 
-int PMPI_T_category_get_num(int *num_cat)
-{
-	MISSING_TOOL(MPI_T_category_get_num);
-}
-ALIAS(int, MPI_T_category_get_num, (int *num_cat));
+ENTRY(MPI_T_category_get_num, (int *num_cat), (num_cat),
+      RESULT(banyan_TCategoryGetNum(POINTER(num_cat))));
 
-int PMPI_T_category_get_num_events(int cat_index, int *num_events)
-{
-	MISSING_TOOL(MPI_T_category_get_num_events);
-}
-ALIAS(int, MPI_T_category_get_num_events, (int cat_index, int *num_events));
+ENTRY(MPI_T_category_get_num_events, (int cat_index, int *num_events), (cat_index, num_events),
+      RESULT(banyan_TCategoryGetNumEvents(cat_index, POINTER(num_events))));
 
-int PMPI_T_category_get_pvars(int cat_index, int len, int indices[])
-{
-	MISSING_TOOL(MPI_T_category_get_pvars);
-}
-ALIAS(int, MPI_T_category_get_pvars, (int cat_index, int len, int indices[]));
+ENTRY(MPI_T_category_get_pvars, (int cat_index, int len, int indices[]), (cat_index, len, indices),
+      RESULT(banyan_TCategoryGetPvars(cat_index, len, POINTER(indices))));
 
-int PMPI_T_cvar_get_index(const char *name, int *cvar_index)
-{
-	MISSING_TOOL(MPI_T_cvar_get_index);
-}
-ALIAS(int, MPI_T_cvar_get_index, (const char *name, int *cvar_index));
+ENTRY(MPI_T_cvar_get_index, (const char *name, int *cvar_index), (name, cvar_index),
+      RESULT(banyan_TCvarGetIndex(POINTER(name), POINTER(cvar_index))));
 
-int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity, MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope)
-{
-	MISSING_TOOL(MPI_T_cvar_get_info);
-}
-ALIAS(int, MPI_T_cvar_get_info, (int cvar_index, char *name, int *name_len, int *verbosity, MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope));
+ENTRY(MPI_T_cvar_get_info, (int cvar_index, char *name, int *name_len, int *verbosity, MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *scope), (cvar_index, name, name_len, verbosity, datatype, enumtype, desc, desc_len, bind, scope),
+      RESULT(banyan_TCvarGetInfo(cvar_index, POINTER(name), POINTER(name_len), POINTER(verbosity), POINTER(datatype), POINTER(enumtype), POINTER(desc), POINTER(desc_len), POINTER(bind), POINTER(scope))));
 
-int PMPI_T_cvar_get_num(int *num_cvar)
-{
-	MISSING_TOOL(MPI_T_cvar_get_num);
-}
-ALIAS(int, MPI_T_cvar_get_num, (int *num_cvar));
+ENTRY(MPI_T_cvar_get_num, (int *num_cvar), (num_cvar),
+      RESULT(banyan_TCvarGetNum(POINTER(num_cvar))));
 
-int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count)
-{
-	MISSING_TOOL(MPI_T_cvar_handle_alloc);
-}
-ALIAS(int, MPI_T_cvar_handle_alloc, (int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count));
+ENTRY(MPI_T_cvar_handle_alloc, (int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count), (cvar_index, obj_handle, handle, count),
+      RESULT(banyan_TCvarHandleAlloc(cvar_index, POINTER(obj_handle), POINTER(handle), POINTER(count))));
 
-int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
-{
-	MISSING_TOOL(MPI_T_cvar_handle_free);
-}
-ALIAS(int, MPI_T_cvar_handle_free, (MPI_T_cvar_handle *handle));
+ENTRY(MPI_T_cvar_handle_free, (MPI_T_cvar_handle *handle), (handle),
+      RESULT(banyan_TCvarHandleFree(POINTER(handle))));
 
-int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
-{
-	MISSING_TOOL(MPI_T_cvar_read);
-}
-ALIAS(int, MPI_T_cvar_read, (MPI_T_cvar_handle handle, void *buf));
+ENTRY(MPI_T_cvar_read, (MPI_T_cvar_handle handle, void *buf), (handle, buf),
+      RESULT(banyan_TCvarRead((uintptr_t)handle, POINTER(buf))));
 
-int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
-{
-	MISSING_TOOL(MPI_T_cvar_write);
-}
-ALIAS(int, MPI_T_cvar_write, (MPI_T_cvar_handle handle, const void *buf));
+ENTRY(MPI_T_cvar_write, (MPI_T_cvar_handle handle, const void *buf), (handle, buf),
+      RESULT(banyan_TCvarWrite((uintptr_t)handle, POINTER(buf))));
 
-int PMPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len)
-{
-	MISSING_TOOL(MPI_T_enum_get_info);
-}
-ALIAS(int, MPI_T_enum_get_info, (MPI_T_enum enumtype, int *num, char *name, int *name_len));
+ENTRY(MPI_T_enum_get_info, (MPI_T_enum enumtype, int *num, char *name, int *name_len), (enumtype, num, name, name_len),
+      RESULT(banyan_TEnumGetInfo((uintptr_t)enumtype, POINTER(num), POINTER(name), POINTER(name_len))));
 
-int PMPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len)
-{
-	MISSING_TOOL(MPI_T_enum_get_item);
-}
-ALIAS(int, MPI_T_enum_get_item, (MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len));
+ENTRY(MPI_T_enum_get_item, (MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len), (enumtype, indx, value, name, name_len),
+      RESULT(banyan_TEnumGetItem((uintptr_t)enumtype, indx, POINTER(value), POINTER(name), POINTER(name_len))));
 
-int PMPI_T_event_callback_get_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info *info_used)
-{
-	MISSING_TOOL(MPI_T_event_callback_get_info);
-}
-ALIAS(int, MPI_T_event_callback_get_info, (MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info *info_used));
+ENTRY(MPI_T_event_callback_get_info, (MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info *info_used), (event_registration, cb_safety, info_used),
+      RESULT(banyan_TEventCallbackGetInfo((uintptr_t)event_registration, cb_safety, POINTER(info_used))));
 
-int PMPI_T_event_callback_set_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info info)
-{
-	MISSING_TOOL(MPI_T_event_callback_set_info);
-}
-ALIAS(int, MPI_T_event_callback_set_info, (MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info info));
+ENTRY(MPI_T_event_callback_set_info, (MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info info), (event_registration, cb_safety, info),
+      RESULT(banyan_TEventCallbackSetInfo((uintptr_t)event_registration, cb_safety, HANDLE(info))));
 
-int PMPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
-{
-	MISSING_TOOL(MPI_T_event_copy);
-}
-ALIAS(int, MPI_T_event_copy, (MPI_T_event_instance event_instance, void *buffer));
+ENTRY(MPI_T_event_copy, (MPI_T_event_instance event_instance, void *buffer), (event_instance, buffer),
+      RESULT(banyan_TEventCopy((uintptr_t)event_instance, POINTER(buffer))));
 
-int PMPI_T_event_get_index(const char *name, int *event_index)
-{
-	MISSING_TOOL(MPI_T_event_get_index);
-}
-ALIAS(int, MPI_T_event_get_index, (const char *name, int *event_index));
+ENTRY(MPI_T_event_get_index, (const char *name, int *event_index), (name, event_index),
+      RESULT(banyan_TEventGetIndex(POINTER(name), POINTER(event_index))));
 
-int PMPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbosity, MPI_Datatype array_of_datatypes[], MPI_Aint array_of_displacements[], int *num_elements, MPI_T_enum *enumtype, MPI_Info *info, char *desc, int *desc_len, int *bind)
-{
-	MISSING_TOOL(MPI_T_event_get_info);
-}
-ALIAS(int, MPI_T_event_get_info, (int event_index, char *name, int *name_len, int *verbosity, MPI_Datatype array_of_datatypes[], MPI_Aint array_of_displacements[], int *num_elements, MPI_T_enum *enumtype, MPI_Info *info, char *desc, int *desc_len, int *bind));
+ENTRY(MPI_T_event_get_info, (int event_index, char *name, int *name_len, int *verbosity, MPI_Datatype array_of_datatypes[], MPI_Aint array_of_displacements[], int *num_elements, MPI_T_enum *enumtype, MPI_Info *info, char *desc, int *desc_len, int *bind), (event_index, name, name_len, verbosity, array_of_datatypes, array_of_displacements, num_elements, enumtype, info, desc, desc_len, bind),
+      RESULT(banyan_TEventGetInfo(event_index, POINTER(name), POINTER(name_len), POINTER(verbosity), POINTER(array_of_datatypes), POINTER(array_of_displacements), POINTER(num_elements), POINTER(enumtype), POINTER(info), POINTER(desc), POINTER(desc_len), POINTER(bind))));
 
-int PMPI_T_event_get_num(int *num_events)
-{
-	MISSING_TOOL(MPI_T_event_get_num);
-}
-ALIAS(int, MPI_T_event_get_num, (int *num_events));
+ENTRY(MPI_T_event_get_num, (int *num_events), (num_events),
+      RESULT(banyan_TEventGetNum(POINTER(num_events))));
 
-int PMPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_index)
-{
-	MISSING_TOOL(MPI_T_event_get_source);
-}
-ALIAS(int, MPI_T_event_get_source, (MPI_T_event_instance event_instance, int *source_index));
+ENTRY(MPI_T_event_get_source, (MPI_T_event_instance event_instance, int *source_index), (event_instance, source_index),
+      RESULT(banyan_TEventGetSource((uintptr_t)event_instance, POINTER(source_index))));
 
-int PMPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *event_timestamp)
-{
-	MISSING_TOOL(MPI_T_event_get_timestamp);
-}
-ALIAS(int, MPI_T_event_get_timestamp, (MPI_T_event_instance event_instance, MPI_Count *event_timestamp));
+ENTRY(MPI_T_event_get_timestamp, (MPI_T_event_instance event_instance, MPI_Count *event_timestamp), (event_instance, event_timestamp),
+      RESULT(banyan_TEventGetTimestamp((uintptr_t)event_instance, POINTER(event_timestamp))));
 
-int PMPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info, MPI_T_event_registration *event_registration)
-{
-	MISSING_TOOL(MPI_T_event_handle_alloc);
-}
-ALIAS(int, MPI_T_event_handle_alloc, (int event_index, void *obj_handle, MPI_Info info, MPI_T_event_registration *event_registration));
+ENTRY(MPI_T_event_handle_alloc, (int event_index, void *obj_handle, MPI_Info info, MPI_T_event_registration *event_registration), (event_index, obj_handle, info, event_registration),
+      RESULT(banyan_TEventHandleAlloc(event_index, POINTER(obj_handle), HANDLE(info), POINTER(event_registration))));
 
-int PMPI_T_event_handle_free(MPI_T_event_registration event_registration, void *user_data, MPI_T_event_free_cb_function free_cb_function)
-{
-	MISSING_TOOL(MPI_T_event_handle_free);
-}
-ALIAS(int, MPI_T_event_handle_free, (MPI_T_event_registration event_registration, void *user_data, MPI_T_event_free_cb_function free_cb_function));
+ENTRY(MPI_T_event_handle_free, (MPI_T_event_registration event_registration, void *user_data, MPI_T_event_free_cb_function free_cb_function), (event_registration, user_data, free_cb_function),
+      RESULT(banyan_TEventHandleFree((uintptr_t)event_registration, (uintptr_t)user_data, (uintptr_t)free_cb_function)));
 
-int PMPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI_Info *info_used)
-{
-	MISSING_TOOL(MPI_T_event_handle_get_info);
-}
-ALIAS(int, MPI_T_event_handle_get_info, (MPI_T_event_registration event_registration, MPI_Info *info_used));
+ENTRY(MPI_T_event_handle_get_info, (MPI_T_event_registration event_registration, MPI_Info *info_used), (event_registration, info_used),
+      RESULT(banyan_TEventHandleGetInfo((uintptr_t)event_registration, POINTER(info_used))));
 
-int PMPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI_Info info)
-{
-	MISSING_TOOL(MPI_T_event_handle_set_info);
-}
-ALIAS(int, MPI_T_event_handle_set_info, (MPI_T_event_registration event_registration, MPI_Info info));
+ENTRY(MPI_T_event_handle_set_info, (MPI_T_event_registration event_registration, MPI_Info info), (event_registration, info),
+      RESULT(banyan_TEventHandleSetInfo((uintptr_t)event_registration, HANDLE(info))));
 
-int PMPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void *buffer)
-{
-	MISSING_TOOL(MPI_T_event_read);
-}
-ALIAS(int, MPI_T_event_read, (MPI_T_event_instance event_instance, int element_index, void *buffer));
+ENTRY(MPI_T_event_read, (MPI_T_event_instance event_instance, int element_index, void *buffer), (event_instance, element_index, buffer),
+      RESULT(banyan_TEventRead((uintptr_t)event_instance, element_index, POINTER(buffer))));
 
-int PMPI_T_event_register_callback(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info info, void *user_data, MPI_T_event_cb_function event_cb_function)
-{
-	MISSING_TOOL(MPI_T_event_register_callback);
-}
-ALIAS(int, MPI_T_event_register_callback, (MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info info, void *user_data, MPI_T_event_cb_function event_cb_function));
+ENTRY(MPI_T_event_register_callback, (MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info info, void *user_data, MPI_T_event_cb_function event_cb_function), (event_registration, cb_safety, info, user_data, event_cb_function),
+      RESULT(banyan_TEventRegisterCallback((uintptr_t)event_registration, cb_safety, HANDLE(info), (uintptr_t)user_data, (uintptr_t)event_cb_function)));
 
-int PMPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration, MPI_T_event_dropped_cb_function dropped_cb_function)
-{
-	MISSING_TOOL(MPI_T_event_set_dropped_handler);
-}
-ALIAS(int, MPI_T_event_set_dropped_handler, (MPI_T_event_registration event_registration, MPI_T_event_dropped_cb_function dropped_cb_function));
+ENTRY(MPI_T_event_set_dropped_handler, (MPI_T_event_registration event_registration, MPI_T_event_dropped_cb_function dropped_cb_function), (event_registration, dropped_cb_function),
+      RESULT(banyan_TEventSetDroppedHandler((uintptr_t)event_registration, (uintptr_t)dropped_cb_function)));
 
-int PMPI_T_finalize(void)
-{
-	MISSING_TOOL(MPI_T_finalize);
-}
-ALIAS(int, MPI_T_finalize, (void));
+ENTRY(MPI_T_finalize, (void), (),
+      RESULT(banyan_TFinalize()));
 
-int PMPI_T_init_thread(int required, int *provided)
-{
-	MISSING_TOOL(MPI_T_init_thread);
-}
-ALIAS(int, MPI_T_init_thread, (int required, int *provided));
+ENTRY(MPI_T_init_thread, (int required, int *provided), (required, provided),
+      RESULT(banyan_TInitThread(required, POINTER(provided))));
 
-int PMPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
-{
-	MISSING_TOOL(MPI_T_pvar_get_index);
-}
-ALIAS(int, MPI_T_pvar_get_index, (const char *name, int var_class, int *pvar_index));
+ENTRY(MPI_T_pvar_get_index, (const char *name, int var_class, int *pvar_index), (name, var_class, pvar_index),
+      RESULT(banyan_TPvarGetIndex(POINTER(name), var_class, POINTER(pvar_index))));
 
-int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosity, int *var_class, MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *readonly, int *continuous, int *atomic)
-{
-	MISSING_TOOL(MPI_T_pvar_get_info);
-}
-ALIAS(int, MPI_T_pvar_get_info, (int pvar_index, char *name, int *name_len, int *verbosity, int *var_class, MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *readonly, int *continuous, int *atomic));
+ENTRY(MPI_T_pvar_get_info, (int pvar_index, char *name, int *name_len, int *verbosity, int *var_class, MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *readonly, int *continuous, int *atomic), (pvar_index, name, name_len, verbosity, var_class, datatype, enumtype, desc, desc_len, bind, readonly, continuous, atomic),
+      RESULT(banyan_TPvarGetInfo(pvar_index, POINTER(name), POINTER(name_len), POINTER(verbosity), POINTER(var_class), POINTER(datatype), POINTER(enumtype), POINTER(desc), POINTER(desc_len), POINTER(bind), POINTER(readonly), POINTER(continuous), POINTER(atomic))));
 
-int PMPI_T_pvar_get_num(int *num_pvar)
-{
-	MISSING_TOOL(MPI_T_pvar_get_num);
-}
-ALIAS(int, MPI_T_pvar_get_num, (int *num_pvar));
+ENTRY(MPI_T_pvar_get_num, (int *num_pvar), (num_pvar),
+      RESULT(banyan_TPvarGetNum(POINTER(num_pvar))));
 
-int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *obj_handle, MPI_T_pvar_handle *handle, int *count)
-{
-	MISSING_TOOL(MPI_T_pvar_handle_alloc);
-}
-ALIAS(int, MPI_T_pvar_handle_alloc, (MPI_T_pvar_session session, int pvar_index, void *obj_handle, MPI_T_pvar_handle *handle, int *count));
+ENTRY(MPI_T_pvar_handle_alloc, (MPI_T_pvar_session session, int pvar_index, void *obj_handle, MPI_T_pvar_handle *handle, int *count), (session, pvar_index, obj_handle, handle, count),
+      RESULT(banyan_TPvarHandleAlloc((uintptr_t)session, pvar_index, POINTER(obj_handle), POINTER(handle), POINTER(count))));
 
-int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle)
-{
-	MISSING_TOOL(MPI_T_pvar_handle_free);
-}
-ALIAS(int, MPI_T_pvar_handle_free, (MPI_T_pvar_session session, MPI_T_pvar_handle *handle));
+ENTRY(MPI_T_pvar_handle_free, (MPI_T_pvar_session session, MPI_T_pvar_handle *handle), (session, handle),
+      RESULT(banyan_TPvarHandleFree((uintptr_t)session, POINTER(handle))));
 
-int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
-{
-	MISSING_TOOL(MPI_T_pvar_read);
-}
-ALIAS(int, MPI_T_pvar_read, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf));
+ENTRY(MPI_T_pvar_read, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf), (session, handle, buf),
+      RESULT(banyan_TPvarRead((uintptr_t)session, (uintptr_t)handle, POINTER(buf))));
 
-int PMPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
-{
-	MISSING_TOOL(MPI_T_pvar_readreset);
-}
-ALIAS(int, MPI_T_pvar_readreset, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf));
+ENTRY(MPI_T_pvar_readreset, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf), (session, handle, buf),
+      RESULT(banyan_TPvarReadreset((uintptr_t)session, (uintptr_t)handle, POINTER(buf))));
 
-int PMPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
-{
-	MISSING_TOOL(MPI_T_pvar_reset);
-}
-ALIAS(int, MPI_T_pvar_reset, (MPI_T_pvar_session session, MPI_T_pvar_handle handle));
+ENTRY(MPI_T_pvar_reset, (MPI_T_pvar_session session, MPI_T_pvar_handle handle), (session, handle),
+      RESULT(banyan_TPvarReset((uintptr_t)session, (uintptr_t)handle)));
 
-int PMPI_T_pvar_session_create(MPI_T_pvar_session *session)
-{
-	MISSING_TOOL(MPI_T_pvar_session_create);
-}
-ALIAS(int, MPI_T_pvar_session_create, (MPI_T_pvar_session *session));
+ENTRY(MPI_T_pvar_session_create, (MPI_T_pvar_session *session), (session),
+      RESULT(banyan_TPvarSessionCreate(POINTER(session))));
 
-int PMPI_T_pvar_session_free(MPI_T_pvar_session *session)
-{
-	MISSING_TOOL(MPI_T_pvar_session_free);
-}
-ALIAS(int, MPI_T_pvar_session_free, (MPI_T_pvar_session *session));
+ENTRY(MPI_T_pvar_session_free, (MPI_T_pvar_session *session), (session),
+      RESULT(banyan_TPvarSessionFree(POINTER(session))));
 
-int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
-{
-	MISSING_TOOL(MPI_T_pvar_start);
-}
-ALIAS(int, MPI_T_pvar_start, (MPI_T_pvar_session session, MPI_T_pvar_handle handle));
+ENTRY(MPI_T_pvar_start, (MPI_T_pvar_session session, MPI_T_pvar_handle handle), (session, handle),
+      RESULT(banyan_TPvarStart((uintptr_t)session, (uintptr_t)handle)));
 
-int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
-{
-	MISSING_TOOL(MPI_T_pvar_stop);
-}
-ALIAS(int, MPI_T_pvar_stop, (MPI_T_pvar_session session, MPI_T_pvar_handle handle));
+ENTRY(MPI_T_pvar_stop, (MPI_T_pvar_session session, MPI_T_pvar_handle handle), (session, handle),
+      RESULT(banyan_TPvarStop((uintptr_t)session, (uintptr_t)handle)));
 
-int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf)
-{
-	MISSING_TOOL(MPI_T_pvar_write);
-}
-ALIAS(int, MPI_T_pvar_write, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf));
+ENTRY(MPI_T_pvar_write, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf), (session, handle, buf),
+      RESULT(banyan_TPvarWrite((uintptr_t)session, (uintptr_t)handle, POINTER(buf))));
 
-int PMPI_T_source_get_info(int source_index, char *name, int *name_len, char *desc, int *desc_len, MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks, MPI_Info *info)
-{
-	MISSING_TOOL(MPI_T_source_get_info);
-}
-ALIAS(int, MPI_T_source_get_info, (int source_index, char *name, int *name_len, char *desc, int *desc_len, MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks, MPI_Info *info));
+ENTRY(MPI_T_source_get_info, (int source_index, char *name, int *name_len, char *desc, int *desc_len, MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks, MPI_Info *info), (source_index, name, name_len, desc, desc_len, ordering, ticks_per_second, max_ticks, info),
+      RESULT(banyan_TSourceGetInfo(source_index, POINTER(name), POINTER(name_len), POINTER(desc), POINTER(desc_len), POINTER(ordering), POINTER(ticks_per_second), POINTER(max_ticks), POINTER(info))));
 
-int PMPI_T_source_get_num(int *num_sources)
-{
-	MISSING_TOOL(MPI_T_source_get_num);
-}
-ALIAS(int, MPI_T_source_get_num, (int *num_sources));
+ENTRY(MPI_T_source_get_num, (int *num_sources), (num_sources),
+      RESULT(banyan_TSourceGetNum(POINTER(num_sources))));
 
-int PMPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp)
-{
-	MISSING_TOOL(MPI_T_source_get_timestamp);
-}
-ALIAS(int, MPI_T_source_get_timestamp, (int source_index, MPI_Count *timestamp));
+ENTRY(MPI_T_source_get_timestamp, (int source_index, MPI_Count *timestamp), (source_index, timestamp),
+      RESULT(banyan_TSourceGetTimestamp(source_index, POINTER(timestamp))));

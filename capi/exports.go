@@ -255,6 +255,11 @@ func banyan_CommCreateErrhandler(_commErrhandlerFn uintptr, _errhandler unsafe.P
 	return int32(process.CommCreateErrhandler(_commErrhandlerFn, (*binding.Errhandler)(_errhandler)))
 }
 
+//export banyan_CommCreateFromGroup
+func banyan_CommCreateFromGroup(_group uintptr, _stringtag unsafe.Pointer, _info uintptr, _errhandler uintptr, _newcomm unsafe.Pointer) int32 {
+	return int32(process.CommCreateFromGroup(binding.Group(_group), (*byte)(_stringtag), binding.Info(_info), binding.Errhandler(_errhandler), (*binding.Comm)(_newcomm)))
+}
+
 //export banyan_CommCreateGroup
 func banyan_CommCreateGroup(_comm uintptr, _group uintptr, _tag int32, _newcomm unsafe.Pointer) int32 {
 	return int32(process.CommCreateGroup(binding.Comm(_comm), binding.Group(_group), _tag, (*binding.Comm)(_newcomm)))
@@ -1075,6 +1080,21 @@ func banyan_Initialized(_flag unsafe.Pointer) int32 {
 	return int32(process.Initialized((*int32)(_flag)))
 }
 
+//export banyan_IntercommCreate
+func banyan_IntercommCreate(_localComm uintptr, _localLeader int32, _peerComm uintptr, _remoteLeader int32, _tag int32, _newintercomm unsafe.Pointer) int32 {
+	return int32(process.IntercommCreate(binding.Comm(_localComm), _localLeader, binding.Comm(_peerComm), _remoteLeader, _tag, (*binding.Comm)(_newintercomm)))
+}
+
+//export banyan_IntercommCreateFromGroups
+func banyan_IntercommCreateFromGroups(_localGroup uintptr, _localLeader int32, _remoteGroup uintptr, _remoteLeader int32, _stringtag unsafe.Pointer, _info uintptr, _errhandler uintptr, _newintercomm unsafe.Pointer) int32 {
+	return int32(process.IntercommCreateFromGroups(binding.Group(_localGroup), _localLeader, binding.Group(_remoteGroup), _remoteLeader, (*byte)(_stringtag), binding.Info(_info), binding.Errhandler(_errhandler), (*binding.Comm)(_newintercomm)))
+}
+
+//export banyan_IntercommMerge
+func banyan_IntercommMerge(_intercomm uintptr, _high int32, _newintracomm unsafe.Pointer) int32 {
+	return int32(process.IntercommMerge(binding.Comm(_intercomm), _high, (*binding.Comm)(_newintracomm)))
+}
+
 //export banyan_Iprobe
 func banyan_Iprobe(_source int32, _tag int32, _comm uintptr, _flag unsafe.Pointer, _status unsafe.Pointer) int32 {
 	return int32(process.Iprobe(_source, _tag, binding.Comm(_comm), (*int32)(_flag), (*binding.Status)(_status)))
@@ -1843,4 +1863,259 @@ func banyan_WinUnlock(_rank int32, _win uintptr) int32 {
 //export banyan_WinUnlockAll
 func banyan_WinUnlockAll(_win uintptr) int32 {
 	return int32(process.WinUnlockAll(binding.Win(_win)))
+}
+
+//export banyan_TCategoryChanged
+func banyan_TCategoryChanged(_updateNumber unsafe.Pointer) int32 {
+	return int32(process.TCategoryChanged((*int32)(_updateNumber)))
+}
+
+//export banyan_TCategoryGetCategories
+func banyan_TCategoryGetCategories(_catIndex int32, _len_ int32, _indices unsafe.Pointer) int32 {
+	return int32(process.TCategoryGetCategories(_catIndex, _len_, (*int32)(_indices)))
+}
+
+//export banyan_TCategoryGetCvars
+func banyan_TCategoryGetCvars(_catIndex int32, _len_ int32, _indices unsafe.Pointer) int32 {
+	return int32(process.TCategoryGetCvars(_catIndex, _len_, (*int32)(_indices)))
+}
+
+//export banyan_TCategoryGetEvents
+func banyan_TCategoryGetEvents(_catIndex int32, _len_ int32, _indices unsafe.Pointer) int32 {
+	return int32(process.TCategoryGetEvents(_catIndex, _len_, (*int32)(_indices)))
+}
+
+//export banyan_TCategoryGetIndex
+func banyan_TCategoryGetIndex(_name unsafe.Pointer, _catIndex unsafe.Pointer) int32 {
+	return int32(process.TCategoryGetIndex((*byte)(_name), (*int32)(_catIndex)))
+}
+
+//export banyan_TCategoryGetInfo
+func banyan_TCategoryGetInfo(_catIndex int32, _name unsafe.Pointer, _nameLen unsafe.Pointer, _desc unsafe.Pointer, _descLen unsafe.Pointer, _numCvars unsafe.Pointer, _numPvars unsafe.Pointer, _numCategories unsafe.Pointer) int32 {
+	return int32(process.TCategoryGetInfo(_catIndex, (*byte)(_name), (*int32)(_nameLen), (*byte)(_desc), (*int32)(_descLen), (*int32)(_numCvars), (*int32)(_numPvars), (*int32)(_numCategories)))
+}
+
+//export banyan_TCategoryGetNum
+func banyan_TCategoryGetNum(_numCat unsafe.Pointer) int32 {
+	return int32(process.TCategoryGetNum((*int32)(_numCat)))
+}
+
+//export banyan_TCategoryGetNumEvents
+func banyan_TCategoryGetNumEvents(_catIndex int32, _numEvents unsafe.Pointer) int32 {
+	return int32(process.TCategoryGetNumEvents(_catIndex, (*int32)(_numEvents)))
+}
+
+//export banyan_TCategoryGetPvars
+func banyan_TCategoryGetPvars(_catIndex int32, _len_ int32, _indices unsafe.Pointer) int32 {
+	return int32(process.TCategoryGetPvars(_catIndex, _len_, (*int32)(_indices)))
+}
+
+//export banyan_TCvarGetIndex
+func banyan_TCvarGetIndex(_name unsafe.Pointer, _cvarIndex unsafe.Pointer) int32 {
+	return int32(process.TCvarGetIndex((*byte)(_name), (*int32)(_cvarIndex)))
+}
+
+//export banyan_TCvarGetInfo
+func banyan_TCvarGetInfo(_cvarIndex int32, _name unsafe.Pointer, _nameLen unsafe.Pointer, _verbosity unsafe.Pointer, _datatype unsafe.Pointer, _enumtype unsafe.Pointer, _desc unsafe.Pointer, _descLen unsafe.Pointer, _bind unsafe.Pointer, _scope unsafe.Pointer) int32 {
+	return int32(process.TCvarGetInfo(_cvarIndex, (*byte)(_name), (*int32)(_nameLen), (*int32)(_verbosity), (*binding.Datatype)(_datatype), (*uintptr)(_enumtype), (*byte)(_desc), (*int32)(_descLen), (*int32)(_bind), (*int32)(_scope)))
+}
+
+//export banyan_TCvarGetNum
+func banyan_TCvarGetNum(_numCvar unsafe.Pointer) int32 {
+	return int32(process.TCvarGetNum((*int32)(_numCvar)))
+}
+
+//export banyan_TCvarHandleAlloc
+func banyan_TCvarHandleAlloc(_cvarIndex int32, _objHandle unsafe.Pointer, _handle unsafe.Pointer, _count unsafe.Pointer) int32 {
+	return int32(process.TCvarHandleAlloc(_cvarIndex, _objHandle, (*uintptr)(_handle), (*int32)(_count)))
+}
+
+//export banyan_TCvarHandleFree
+func banyan_TCvarHandleFree(_handle unsafe.Pointer) int32 {
+	return int32(process.TCvarHandleFree((*uintptr)(_handle)))
+}
+
+//export banyan_TCvarRead
+func banyan_TCvarRead(_handle uintptr, _buf unsafe.Pointer) int32 {
+	return int32(process.TCvarRead(_handle, _buf))
+}
+
+//export banyan_TCvarWrite
+func banyan_TCvarWrite(_handle uintptr, _buf unsafe.Pointer) int32 {
+	return int32(process.TCvarWrite(_handle, _buf))
+}
+
+//export banyan_TEnumGetInfo
+func banyan_TEnumGetInfo(_enumtype uintptr, _num unsafe.Pointer, _name unsafe.Pointer, _nameLen unsafe.Pointer) int32 {
+	return int32(process.TEnumGetInfo(_enumtype, (*int32)(_num), (*byte)(_name), (*int32)(_nameLen)))
+}
+
+//export banyan_TEnumGetItem
+func banyan_TEnumGetItem(_enumtype uintptr, _indx int32, _value unsafe.Pointer, _name unsafe.Pointer, _nameLen unsafe.Pointer) int32 {
+	return int32(process.TEnumGetItem(_enumtype, _indx, (*int32)(_value), (*byte)(_name), (*int32)(_nameLen)))
+}
+
+//export banyan_TEventCallbackGetInfo
+func banyan_TEventCallbackGetInfo(_eventRegistration uintptr, _cbSafety int32, _infoUsed unsafe.Pointer) int32 {
+	return int32(process.TEventCallbackGetInfo(_eventRegistration, _cbSafety, (*binding.Info)(_infoUsed)))
+}
+
+//export banyan_TEventCallbackSetInfo
+func banyan_TEventCallbackSetInfo(_eventRegistration uintptr, _cbSafety int32, _info uintptr) int32 {
+	return int32(process.TEventCallbackSetInfo(_eventRegistration, _cbSafety, binding.Info(_info)))
+}
+
+//export banyan_TEventCopy
+func banyan_TEventCopy(_eventInstance uintptr, _buffer unsafe.Pointer) int32 {
+	return int32(process.TEventCopy(_eventInstance, _buffer))
+}
+
+//export banyan_TEventGetIndex
+func banyan_TEventGetIndex(_name unsafe.Pointer, _eventIndex unsafe.Pointer) int32 {
+	return int32(process.TEventGetIndex((*byte)(_name), (*int32)(_eventIndex)))
+}
+
+//export banyan_TEventGetInfo
+func banyan_TEventGetInfo(_eventIndex int32, _name unsafe.Pointer, _nameLen unsafe.Pointer, _verbosity unsafe.Pointer, _arrayOfDatatypes unsafe.Pointer, _arrayOfDisplacements unsafe.Pointer, _numElements unsafe.Pointer, _enumtype unsafe.Pointer, _info unsafe.Pointer, _desc unsafe.Pointer, _descLen unsafe.Pointer, _bind unsafe.Pointer) int32 {
+	return int32(process.TEventGetInfo(_eventIndex, (*byte)(_name), (*int32)(_nameLen), (*int32)(_verbosity), (*binding.Datatype)(_arrayOfDatatypes), (*int64)(_arrayOfDisplacements), (*int32)(_numElements), (*uintptr)(_enumtype), (*binding.Info)(_info), (*byte)(_desc), (*int32)(_descLen), (*int32)(_bind)))
+}
+
+//export banyan_TEventGetNum
+func banyan_TEventGetNum(_numEvents unsafe.Pointer) int32 {
+	return int32(process.TEventGetNum((*int32)(_numEvents)))
+}
+
+//export banyan_TEventGetSource
+func banyan_TEventGetSource(_eventInstance uintptr, _sourceIndex unsafe.Pointer) int32 {
+	return int32(process.TEventGetSource(_eventInstance, (*int32)(_sourceIndex)))
+}
+
+//export banyan_TEventGetTimestamp
+func banyan_TEventGetTimestamp(_eventInstance uintptr, _eventTimestamp unsafe.Pointer) int32 {
+	return int32(process.TEventGetTimestamp(_eventInstance, (*int64)(_eventTimestamp)))
+}
+
+//export banyan_TEventHandleAlloc
+func banyan_TEventHandleAlloc(_eventIndex int32, _objHandle unsafe.Pointer, _info uintptr, _eventRegistration unsafe.Pointer) int32 {
+	return int32(process.TEventHandleAlloc(_eventIndex, _objHandle, binding.Info(_info), (*uintptr)(_eventRegistration)))
+}
+
+//export banyan_TEventHandleFree
+func banyan_TEventHandleFree(_eventRegistration uintptr, _userData uintptr, _freeCbFunction uintptr) int32 {
+	return int32(process.TEventHandleFree(_eventRegistration, _userData, _freeCbFunction))
+}
+
+//export banyan_TEventHandleGetInfo
+func banyan_TEventHandleGetInfo(_eventRegistration uintptr, _infoUsed unsafe.Pointer) int32 {
+	return int32(process.TEventHandleGetInfo(_eventRegistration, (*binding.Info)(_infoUsed)))
+}
+
+//export banyan_TEventHandleSetInfo
+func banyan_TEventHandleSetInfo(_eventRegistration uintptr, _info uintptr) int32 {
+	return int32(process.TEventHandleSetInfo(_eventRegistration, binding.Info(_info)))
+}
+
+//export banyan_TEventRead
+func banyan_TEventRead(_eventInstance uintptr, _elementIndex int32, _buffer unsafe.Pointer) int32 {
+	return int32(process.TEventRead(_eventInstance, _elementIndex, _buffer))
+}
+
+//export banyan_TEventRegisterCallback
+func banyan_TEventRegisterCallback(_eventRegistration uintptr, _cbSafety int32, _info uintptr, _userData uintptr, _eventCbFunction uintptr) int32 {
+	return int32(process.TEventRegisterCallback(_eventRegistration, _cbSafety, binding.Info(_info), _userData, _eventCbFunction))
+}
+
+//export banyan_TEventSetDroppedHandler
+func banyan_TEventSetDroppedHandler(_eventRegistration uintptr, _droppedCbFunction uintptr) int32 {
+	return int32(process.TEventSetDroppedHandler(_eventRegistration, _droppedCbFunction))
+}
+
+//export banyan_TFinalize
+func banyan_TFinalize() int32 {
+	return int32(process.TFinalize())
+}
+
+//export banyan_TInitThread
+func banyan_TInitThread(_required int32, _provided unsafe.Pointer) int32 {
+	return int32(process.TInitThread(_required, (*int32)(_provided)))
+}
+
+//export banyan_TPvarGetIndex
+func banyan_TPvarGetIndex(_name unsafe.Pointer, _varClass int32, _pvarIndex unsafe.Pointer) int32 {
+	return int32(process.TPvarGetIndex((*byte)(_name), _varClass, (*int32)(_pvarIndex)))
+}
+
+//export banyan_TPvarGetInfo
+func banyan_TPvarGetInfo(_pvarIndex int32, _name unsafe.Pointer, _nameLen unsafe.Pointer, _verbosity unsafe.Pointer, _varClass unsafe.Pointer, _datatype unsafe.Pointer, _enumtype unsafe.Pointer, _desc unsafe.Pointer, _descLen unsafe.Pointer, _bind unsafe.Pointer, _readonly unsafe.Pointer, _continuous unsafe.Pointer, _atomic unsafe.Pointer) int32 {
+	return int32(process.TPvarGetInfo(_pvarIndex, (*byte)(_name), (*int32)(_nameLen), (*int32)(_verbosity), (*int32)(_varClass), (*binding.Datatype)(_datatype), (*uintptr)(_enumtype), (*byte)(_desc), (*int32)(_descLen), (*int32)(_bind), (*int32)(_readonly), (*int32)(_continuous), (*int32)(_atomic)))
+}
+
+//export banyan_TPvarGetNum
+func banyan_TPvarGetNum(_numPvar unsafe.Pointer) int32 {
+	return int32(process.TPvarGetNum((*int32)(_numPvar)))
+}
+
+//export banyan_TPvarHandleAlloc
+func banyan_TPvarHandleAlloc(_session uintptr, _pvarIndex int32, _objHandle unsafe.Pointer, _handle unsafe.Pointer, _count unsafe.Pointer) int32 {
+	return int32(process.TPvarHandleAlloc(_session, _pvarIndex, _objHandle, (*uintptr)(_handle), (*int32)(_count)))
+}
+
+//export banyan_TPvarHandleFree
+func banyan_TPvarHandleFree(_session uintptr, _handle unsafe.Pointer) int32 {
+	return int32(process.TPvarHandleFree(_session, (*uintptr)(_handle)))
+}
+
+//export banyan_TPvarRead
+func banyan_TPvarRead(_session uintptr, _handle uintptr, _buf unsafe.Pointer) int32 {
+	return int32(process.TPvarRead(_session, _handle, _buf))
+}
+
+//export banyan_TPvarReadreset
+func banyan_TPvarReadreset(_session uintptr, _handle uintptr, _buf unsafe.Pointer) int32 {
+	return int32(process.TPvarReadreset(_session, _handle, _buf))
+}
+
+//export banyan_TPvarReset
+func banyan_TPvarReset(_session uintptr, _handle uintptr) int32 {
+	return int32(process.TPvarReset(_session, _handle))
+}
+
+//export banyan_TPvarSessionCreate
+func banyan_TPvarSessionCreate(_session unsafe.Pointer) int32 {
+	return int32(process.TPvarSessionCreate((*uintptr)(_session)))
+}
+
+//export banyan_TPvarSessionFree
+func banyan_TPvarSessionFree(_session unsafe.Pointer) int32 {
+	return int32(process.TPvarSessionFree((*uintptr)(_session)))
+}
+
+//export banyan_TPvarStart
+func banyan_TPvarStart(_session uintptr, _handle uintptr) int32 {
+	return int32(process.TPvarStart(_session, _handle))
+}
+
+//export banyan_TPvarStop
+func banyan_TPvarStop(_session uintptr, _handle uintptr) int32 {
+	return int32(process.TPvarStop(_session, _handle))
+}
+
+//export banyan_TPvarWrite
+func banyan_TPvarWrite(_session uintptr, _handle uintptr, _buf unsafe.Pointer) int32 {
+	return int32(process.TPvarWrite(_session, _handle, _buf))
+}
+
+//export banyan_TSourceGetInfo
+func banyan_TSourceGetInfo(_sourceIndex int32, _name unsafe.Pointer, _nameLen unsafe.Pointer, _desc unsafe.Pointer, _descLen unsafe.Pointer, _ordering unsafe.Pointer, _ticksPerSecond unsafe.Pointer, _maxTicks unsafe.Pointer, _info unsafe.Pointer) int32 {
+	return int32(process.TSourceGetInfo(_sourceIndex, (*byte)(_name), (*int32)(_nameLen), (*byte)(_desc), (*int32)(_descLen), (*int32)(_ordering), (*int64)(_ticksPerSecond), (*int64)(_maxTicks), (*binding.Info)(_info)))
+}
+
+//export banyan_TSourceGetNum
+func banyan_TSourceGetNum(_numSources unsafe.Pointer) int32 {
+	return int32(process.TSourceGetNum((*int32)(_numSources)))
+}
+
+//export banyan_TSourceGetTimestamp
+func banyan_TSourceGetTimestamp(_sourceIndex int32, _timestamp unsafe.Pointer) int32 {
+	return int32(process.TSourceGetTimestamp(_sourceIndex, (*int64)(_timestamp)))
 }

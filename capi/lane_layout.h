@@ -30,7 +30,6 @@
 #define LANE_INLINE 48
 #define LANE_KEPT 4
 #define LANE_LAST_HANDLE 2147483648
-#define LANE_LATE 1000000
 #define LANE_LINE 64
 #define LANE_MEMBERS_AT 128
 #define LANE_MEMBER_SIZE 576
@@ -287,6 +286,7 @@ struct lane_memory {
 	uint32_t rouse;
 	int32_t yields;
 	uint32_t late;
+	int64_t limit;
 	uint64_t yielded;
 	void *peers;
 	uint8_t sizes[256];
@@ -295,7 +295,7 @@ struct lane_memory {
 	struct lane_type types[64];
 	struct lane_part *pacts[64];
 };
-_Static_assert(sizeof(struct lane_memory) == 23928, "size");
+_Static_assert(sizeof(struct lane_memory) == 23936, "size");
 _Static_assert(offsetof(struct lane_memory, word) == 0, "offset");
 _Static_assert(offsetof(struct lane_memory, closed) == 4, "offset");
 _Static_assert(offsetof(struct lane_memory, counts) == 8, "offset");
@@ -313,12 +313,13 @@ _Static_assert(offsetof(struct lane_memory, pause) == 68, "offset");
 _Static_assert(offsetof(struct lane_memory, rouse) == 72, "offset");
 _Static_assert(offsetof(struct lane_memory, yields) == 76, "offset");
 _Static_assert(offsetof(struct lane_memory, late) == 80, "offset");
-_Static_assert(offsetof(struct lane_memory, yielded) == 88, "offset");
-_Static_assert(offsetof(struct lane_memory, peers) == 96, "offset");
-_Static_assert(offsetof(struct lane_memory, sizes) == 104, "offset");
-_Static_assert(offsetof(struct lane_memory, comms) == 360, "offset");
-_Static_assert(offsetof(struct lane_memory, notes) == 2920, "offset");
-_Static_assert(offsetof(struct lane_memory, types) == 19320, "offset");
-_Static_assert(offsetof(struct lane_memory, pacts) == 23416, "offset");
+_Static_assert(offsetof(struct lane_memory, limit) == 88, "offset");
+_Static_assert(offsetof(struct lane_memory, yielded) == 96, "offset");
+_Static_assert(offsetof(struct lane_memory, peers) == 104, "offset");
+_Static_assert(offsetof(struct lane_memory, sizes) == 112, "offset");
+_Static_assert(offsetof(struct lane_memory, comms) == 368, "offset");
+_Static_assert(offsetof(struct lane_memory, notes) == 2928, "offset");
+_Static_assert(offsetof(struct lane_memory, types) == 19328, "offset");
+_Static_assert(offsetof(struct lane_memory, pacts) == 23424, "offset");
 
 #endif

@@ -147,7 +147,7 @@ static bool patient(struct lane_memory *m, struct patience *p)
 	uint64_t polls = LOAD(&m->polls);
 	int64_t before = now();
 	sched_yield();
-	if (now() - before < LANE_LATE) {
+	if (now() - before < m->limit) {
 		__atomic_add_fetch(&m->yielded, 1, __ATOMIC_RELAXED);
 		return true;
 	}

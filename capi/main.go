@@ -30,16 +30,21 @@ import (
 	"os"
 	"time"
 
+	"banyan/internal/job/env"
 	"banyan/internal/job/join"
 	"banyan/internal/mpi/binding"
 	"banyan/internal/runtime/engine"
 )
 
 // process is the library's state in this operating-system process.
-var process = binding.New(binding.Host{Join: joinJob, Flush: flush, Exit: exit, Callbacks: callbacks{}, Locate: uintptr(C.banyan_last_words())})
+var process = binding.New(binding.Host{Join: joinJob, Flush: flush, Exit: exit, Callbacks: callbacks{}, Locate: uintptr(C.banyan_last_words()), Controls: controls()})
 
-func joinJob() (binding.Job, error) {
-	j, err := join.Join(join.Options{Lane: true, Where: callerInC, Thread: threadInC})
+func joinJob(heard func(engine.Event)) (binding.Job, error) {
+	first, err := initialErrhandler()
+	if err != nil {
+		return nil, err
+	}
+	j, err := join.Join(join.Options{Lane: true, Heard: heard, Where: callerInC, Thread: threadInC})
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +58,7 @@ func joinJob() (binding.Job, error) {
 	watchCallSites(j)
 	openLane(j.Engine)
 	openTime(j.Engine)
-	return member{j}, nil
+	return member{j, first}, nil
 }
 
 // adoptEvery is how long a new handler of the program may run without the alternative stack,
@@ -68,9 +73,27 @@ func adoptHandlers() {
 }
 
 // member is a job as binding.Job.
-type member struct{ *join.Job }
+type member struct {
+	*join.Job
+	first binding.Errhandler
+}
 
 func (m member) Engine() *engine.Engine { return m.Job.Engine }
+
+func (m member) ErrhandlerName() string { return os.Getenv(env.InitialErrhandler) }
+
+func (m member) InitialErrhandler() binding.Errhandler { return m.first }
+
+// initialErrhandler is what the user of mpiexec has named.
+func initialErrhandler() (binding.Errhandler, error) {
+	name, err := env.ParseErrhandler(os.Getenv(env.InitialErrhandler))
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", env.InitialErrhandler, err)
+	}
+	return map[string]binding.Errhandler{
+		env.ErrorsAreFatal: binding.ErrorsAreFatal, env.ErrorsAbort: binding.ErrorsAbort, env.ErrorsReturn: binding.ErrorsReturn,
+	}[name], nil
+}
 
 func (m member) Leave() error {
 	forgetTypes()

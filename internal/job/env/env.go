@@ -71,6 +71,9 @@ const (
 	// FaultTolerance is FaultToleranceNo if the job ends when a rank is lost, whatever the program
 	// says. Set by the launcher; read by join.
 	FaultTolerance = "BANYAN_WITH_FT"
+	// InitialErrhandler is the error handler with which MPI_COMM_WORLD and MPI_COMM_SELF start.
+	// Default: ErrorsAreFatal. Set by the launcher or the user; read by join. See ParseErrhandler.
+	InitialErrhandler = "BANYAN_INITIAL_ERRHANDLER"
 	// SpareRanks is how many of the last ranks wait to take the place of dead ones. Default:
 	// none. Set by the launcher; read by join.
 	SpareRanks = "BANYAN_SPARE_RANKS"
@@ -210,5 +213,5 @@ const (
 // "banyan run": each has one only if the launcher sets it for this process. It never sets Spares.
 var SetByLauncher = []string{
 	ControlFD, Fault, Replicas, Protocol, Order, Verify, Heal, Elsewhere, Leased, Spares, Incarnations, OutputFDs, Rollback, SnapshotFDs, CountersFD, Cores,
-	Transport, Encrypt, Bcast, FaultTolerance, SpareRanks, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin, StatusToken,
+	Transport, Encrypt, Bcast, FaultTolerance, InitialErrhandler, SpareRanks, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin, StatusToken,
 }

@@ -38,10 +38,14 @@ func (h processHosts) count() int {
 	return n
 }
 
-// oversubscribed says whether this host has more processes of the job than cores.
-func (h processHosts) oversubscribed() (bool, error) {
+// crowd is how many processes of the job share each core of this host, rounded up: above 1 it is
+// oversubscribed.
+func (h processHosts) crowd() (int, error) {
 	cores, err := env.Positive(env.Cores, runtime.NumCPU())
-	return h.count() > cores, err
+	if err != nil {
+		return 0, err
+	}
+	return (h.count() + cores - 1) / cores, nil
 }
 
 // coresAreSet says whether the launcher has told all processes of this host the same number of

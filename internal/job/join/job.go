@@ -194,7 +194,7 @@ func (j *Job) start() error {
 	}
 	cfg.Process.Hosts, cfg.Process.SharedMemory = j.hosts, j.media != mesh.Sockets
 	cfg.Agreed = coresAreSet() && !j.layout.Replicated()
-	if cfg.Oversubscribed, err = j.processHosts().oversubscribed(); err != nil {
+	if cfg.Crowd, err = j.processHosts().crowd(); err != nil {
 		return err
 	}
 	if j.network, err = j.open(); err != nil {

@@ -87,9 +87,9 @@ func Local(cfg LocalConfig) ([]*Member, error) {
 		own := ofMember(faults, int(layout.Rank(p)), layout.Replica(p))
 		m.struck.begin(own)
 		m.Engine = engine.New(engine.Config{
-			Process:        configs[i],
-			Oversubscribed: layout.Procs() > runtime.NumCPU(),
-			BeforeSend:     striking(own, m.strike),
+			Process:    configs[i],
+			Crowd:      (layout.Procs() + runtime.NumCPU() - 1) / runtime.NumCPU(),
+			BeforeSend: striking(own, m.strike),
 		}, net.Endpoint(p))
 		members[i] = m
 	}

@@ -93,6 +93,9 @@ type Config struct {
 	// FaultTolerance is one of the FaultTolerance constants: whether the job goes on when a rank is
 	// lost. Empty: FaultToleranceAuto.
 	FaultTolerance string
+	// InitialErrhandler is the error handler with which the program starts, as the standard's
+	// mpiexec names it; empty: mpi_errors_are_fatal, or what the environment says.
+	InitialErrhandler string
 
 	// SpareRanks is how many of the job's last ranks wait to take the place of dead ones.
 	SpareRanks int
@@ -250,6 +253,11 @@ func (c Config) check() (*plan, error) {
 	}
 	if err := p.checkRollback(); err != nil {
 		return nil, &StartError{CodeUsage, err}
+	}
+	if p.InitialErrhandler != "" {
+		if _, err := env.ParseErrhandler(p.InitialErrhandler); err != nil {
+			return nil, fmt.Errorf("--initial-errhandler: %w", err)
+		}
 	}
 	if err := p.checkFaultTolerance(); err != nil {
 		return nil, &StartError{CodeUsage, err}

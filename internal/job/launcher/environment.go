@@ -65,6 +65,9 @@ func (p *plan) environment(id proto.Proc, cores int) []string {
 	if p.FaultTolerance == FaultToleranceNo {
 		all = append(all, env.Entry(env.FaultTolerance, env.FaultToleranceNo))
 	}
+	if p.InitialErrhandler != "" {
+		all = append(all, env.Entry(env.InitialErrhandler, p.InitialErrhandler))
+	}
 	if p.inproc() {
 		all = append(all, env.Entry(env.LocalRanks, p.ranks))
 	}

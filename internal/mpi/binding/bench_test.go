@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"banyan/internal/job/join"
+	"banyan/internal/runtime/engine"
 )
 
 // BenchmarkPath measures a message's processor time from the call of MPI_Send to the return of
@@ -16,7 +17,7 @@ func BenchmarkPath(b *testing.B) {
 	}
 	var ps []*Process
 	for _, m := range members {
-		p := New(Host{Join: func() (Job, error) { return &testMember{Member: m}, nil }, Callbacks: testCallbacks{}})
+		p := New(Host{Join: func(func(engine.Event)) (Job, error) { return &testMember{Member: m}, nil }, Callbacks: testCallbacks{}})
 		if code := p.Init(nil, nil); code != Success {
 			b.Fatal(code)
 		}

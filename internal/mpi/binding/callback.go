@@ -23,6 +23,11 @@ type Callbacks interface {
 	ConvertData(fn uintptr, wide bool, user unsafe.Pointer, datatype Datatype, count int64, file unsafe.Pointer, position int64, extra uintptr) Code
 	// FileExtent calls an MPI_Datarep_extent_function.
 	FileExtent(fn uintptr, datatype Datatype, extra uintptr) (extent int64, code Code)
+	// EventHappened calls an MPI_T_event_cb_function, EventFreed an MPI_T_event_free_cb_function,
+	// EventsDropped an MPI_T_event_dropped_cb_function: all on a thread of the library.
+	EventHappened(fn, instance, registration uintptr, safety int32, user uintptr)
+	EventFreed(fn, registration uintptr, safety int32, user uintptr)
+	EventsDropped(fn uintptr, n int64, registration uintptr, source, safety int32)
 	// SaveState and LoadState call the functions of MPIX_State_register_function.
 	SaveState(fn, extra uintptr) (pieces [][]byte, code Code)
 	LoadState(fn, extra uintptr, data []byte) Code

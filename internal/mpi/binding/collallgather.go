@@ -6,6 +6,9 @@ import "unsafe"
 func (p *Process) Allgather(v Variant, sendbuf unsafe.Pointer, sendcount int64, sendtype Datatype, recvbuf unsafe.Pointer, recvcount int64, recvtype Datatype, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {
+		if k = p.elsewhere(v, comm); k != nil {
+			return k.allgatherAcross(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)
+		}
 		return code
 	}
 	recv := k.receive(recvbuf, k.times(recvcount), recvtype)
@@ -25,6 +28,9 @@ func (p *Process) Allgather(v Variant, sendbuf unsafe.Pointer, sendcount int64, 
 func (p *Process) Allgatherv(v Variant, sendbuf unsafe.Pointer, sendcount int64, sendtype Datatype, recvbuf unsafe.Pointer, recvcounts, displs Counts, recvtype Datatype, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {
+		if k = p.elsewhere(v, comm); k != nil {
+			return k.allgathervAcross(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype)
+		}
 		return code
 	}
 	recv := k.parts(0, k.size(), inwards, k.displaced(recvbuf, recvcounts, displs, recvtype))

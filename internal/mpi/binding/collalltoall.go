@@ -6,6 +6,9 @@ import "unsafe"
 func (p *Process) Alltoall(v Variant, sendbuf unsafe.Pointer, sendcount int64, sendtype Datatype, recvbuf unsafe.Pointer, recvcount int64, recvtype Datatype, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {
+		if k = p.elsewhere(v, comm); k != nil {
+			return k.alltoallAcross(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)
+		}
 		return code
 	}
 	recv := k.receive(recvbuf, k.times(recvcount), recvtype)
@@ -25,6 +28,9 @@ func (p *Process) Alltoall(v Variant, sendbuf unsafe.Pointer, sendcount int64, s
 func (p *Process) Alltoallv(v Variant, sendbuf unsafe.Pointer, sendcounts, sdispls Counts, sendtype Datatype, recvbuf unsafe.Pointer, recvcounts, rdispls Counts, recvtype Datatype, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {
+		if k = p.elsewhere(v, comm); k != nil {
+			return k.alltoallvAcross(sendbuf, recvbuf, k.displaced(sendbuf, sendcounts, sdispls, sendtype), k.displaced(recvbuf, recvcounts, rdispls, recvtype))
+		}
 		return code
 	}
 	n := k.size()
@@ -46,6 +52,9 @@ func (p *Process) Alltoallv(v Variant, sendbuf unsafe.Pointer, sendcounts, sdisp
 func (p *Process) Alltoallw(v Variant, sendbuf unsafe.Pointer, sendcounts, sdispls Counts, sendtypes *Datatype, recvbuf unsafe.Pointer, recvcounts, rdispls Counts, recvtypes *Datatype, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {
+		if k = p.elsewhere(v, comm); k != nil {
+			return k.alltoallvAcross(sendbuf, recvbuf, k.typed(sendbuf, sendcounts, sdispls, sendtypes), k.typed(recvbuf, recvcounts, rdispls, recvtypes))
+		}
 		return code
 	}
 	n := k.size()

@@ -6,6 +6,9 @@ import "unsafe"
 func (p *Process) Barrier(v Variant, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {
+		if k = p.elsewhere(v, comm); k != nil {
+			return k.barrierAcross()
+		}
 		return code
 	}
 	return k.end(k.c.comm.Barrier())
@@ -15,6 +18,9 @@ func (p *Process) Barrier(v Variant, comm Comm) Code {
 func (p *Process) Bcast(v Variant, buffer unsafe.Pointer, count int64, datatype Datatype, root int32, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {
+		if k = p.elsewhere(v, comm); k != nil {
+			return k.bcastAcross(buffer, count, datatype, root)
+		}
 		return code
 	}
 	isRoot := k.root(root)

@@ -51,15 +51,18 @@ type collective struct {
 	started comm.Operation
 }
 
-// collective begins a call. It returns nil, and the code, if there is no such
-// communicator.
+// collective begins a call. It returns nil, and the code, if there is no such communicator. It
+// returns nil, too, for an intercommunicator: those that have no method for it end with elsewhere.
 func (p *Process) collective(v Variant, h Comm) (*collective, Code) {
 	c := p.communicator(h)
 	if c == nil {
 		return nil, p.noComm(v.function, h)
 	}
 	k := c.idle.Swap(nil)
-	if k == nil {
+	if k == nil { // as always on an intercommunicator
+		if c.inter != nil {
+			return nil, Success
+		}
 		k = new(collective)
 	}
 	k.Variant, k.p, k.c, k.code = v, p, c, Success
@@ -180,7 +183,9 @@ func (k *collective) release() {
 	}
 	c := k.c
 	k.Variant, k.c, k.plan, k.started = Variant{}, nil, nil, comm.Operation{}
-	c.idle.Store(k)
+	if c.inter == nil {
+		c.idle.Store(k)
+	}
 }
 
 // giveBack is release for a collective that has buffers and lists.

@@ -6,6 +6,9 @@ import "unsafe"
 func (p *Process) Gather(v Variant, sendbuf unsafe.Pointer, sendcount int64, sendtype Datatype, recvbuf unsafe.Pointer, recvcount int64, recvtype Datatype, root int32, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {
+		if k = p.elsewhere(v, comm); k != nil {
+			return k.gatherAcross(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root)
+		}
 		return code
 	}
 	atRoot := k.root(root)
@@ -28,6 +31,9 @@ func (p *Process) Gather(v Variant, sendbuf unsafe.Pointer, sendcount int64, sen
 func (p *Process) Gatherv(v Variant, sendbuf unsafe.Pointer, sendcount int64, sendtype Datatype, recvbuf unsafe.Pointer, recvcounts, displs Counts, recvtype Datatype, root int32, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {
+		if k = p.elsewhere(v, comm); k != nil {
+			return k.gathervAcross(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root)
+		}
 		return code
 	}
 	atRoot := k.root(root)

@@ -9,7 +9,7 @@ import (
 // NeighborAllgather is MPI_Neighbor_allgather, MPI_Ineighbor_allgather
 // and MPI_Neighbor_allgather_init.
 func (p *Process) NeighborAllgather(v Variant, sendbuf unsafe.Pointer, sendcount int64, sendtype Datatype, recvbuf unsafe.Pointer, recvcount int64, recvtype Datatype, comm Comm) Code {
-	k, code := p.collective(v, comm)
+	k, code := p.within(v, comm, ErrTopology)
 	if k == nil {
 		return code
 	}
@@ -25,7 +25,7 @@ func (p *Process) NeighborAllgather(v Variant, sendbuf unsafe.Pointer, sendcount
 // NeighborAllgatherv is MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv
 // and MPI_Neighbor_allgatherv_init.
 func (p *Process) NeighborAllgatherv(v Variant, sendbuf unsafe.Pointer, sendcount int64, sendtype Datatype, recvbuf unsafe.Pointer, recvcounts, displs Counts, recvtype Datatype, comm Comm) Code {
-	k, code := p.collective(v, comm)
+	k, code := p.within(v, comm, ErrTopology)
 	if k == nil {
 		return code
 	}
@@ -41,7 +41,7 @@ func (p *Process) NeighborAllgatherv(v Variant, sendbuf unsafe.Pointer, sendcoun
 // NeighborAlltoall is MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall
 // and MPI_Neighbor_alltoall_init.
 func (p *Process) NeighborAlltoall(v Variant, sendbuf unsafe.Pointer, sendcount int64, sendtype Datatype, recvbuf unsafe.Pointer, recvcount int64, recvtype Datatype, comm Comm) Code {
-	k, code := p.collective(v, comm)
+	k, code := p.within(v, comm, ErrTopology)
 	if k == nil {
 		return code
 	}
@@ -52,7 +52,7 @@ func (p *Process) NeighborAlltoall(v Variant, sendbuf unsafe.Pointer, sendcount 
 // NeighborAlltoallv is MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv
 // and MPI_Neighbor_alltoallv_init.
 func (p *Process) NeighborAlltoallv(v Variant, sendbuf unsafe.Pointer, sendcounts, sdispls Counts, sendtype Datatype, recvbuf unsafe.Pointer, recvcounts, rdispls Counts, recvtype Datatype, comm Comm) Code {
-	k, code := p.collective(v, comm)
+	k, code := p.within(v, comm, ErrTopology)
 	if k == nil {
 		return code
 	}
@@ -63,7 +63,7 @@ func (p *Process) NeighborAlltoallv(v Variant, sendbuf unsafe.Pointer, sendcount
 // NeighborAlltoallw is MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw
 // and MPI_Neighbor_alltoallw_init.
 func (p *Process) NeighborAlltoallw(v Variant, sendbuf unsafe.Pointer, sendcounts Counts, sdispls *int64, sendtypes *Datatype, recvbuf unsafe.Pointer, recvcounts Counts, rdispls *int64, recvtypes *Datatype, comm Comm) Code {
-	k, code := p.collective(v, comm)
+	k, code := p.within(v, comm, ErrTopology)
 	if k == nil {
 		return code
 	}

@@ -10,6 +10,9 @@ import (
 func (p *Process) Reduce(v Variant, sendbuf, recvbuf unsafe.Pointer, count int64, datatype Datatype, op Op, root int32, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {
+		if k = p.elsewhere(v, comm); k != nil {
+			return k.reduceAcross(sendbuf, recvbuf, count, datatype, op, root)
+		}
 		return code
 	}
 	atRoot := k.root(root)
@@ -34,6 +37,9 @@ func (p *Process) Reduce(v Variant, sendbuf, recvbuf unsafe.Pointer, count int64
 func (p *Process) Allreduce(v Variant, sendbuf, recvbuf unsafe.Pointer, count int64, datatype Datatype, op Op, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {
+		if k = p.elsewhere(v, comm); k != nil {
+			return k.allreduceAcross(sendbuf, recvbuf, count, datatype, op)
+		}
 		return code
 	}
 	send, recv := k.operands(sendbuf, recvbuf, count, datatype)
@@ -46,7 +52,7 @@ func (p *Process) Allreduce(v Variant, sendbuf, recvbuf unsafe.Pointer, count in
 
 // Scan is MPI_Scan, MPI_Iscan and MPI_Scan_init.
 func (p *Process) Scan(v Variant, sendbuf, recvbuf unsafe.Pointer, count int64, datatype Datatype, op Op, comm Comm) Code {
-	k, code := p.collective(v, comm)
+	k, code := p.within(v, comm, ErrComm)
 	if k == nil {
 		return code
 	}
@@ -60,7 +66,7 @@ func (p *Process) Scan(v Variant, sendbuf, recvbuf unsafe.Pointer, count int64, 
 
 // Exscan is MPI_Exscan, MPI_Iexscan and MPI_Exscan_init.
 func (p *Process) Exscan(v Variant, sendbuf, recvbuf unsafe.Pointer, count int64, datatype Datatype, op Op, comm Comm) Code {
-	k, code := p.collective(v, comm)
+	k, code := p.within(v, comm, ErrComm)
 	if k == nil {
 		return code
 	}

@@ -6,12 +6,14 @@ import "unsafe"
 func (p *Process) ReduceScatter(v Variant, sendbuf, recvbuf unsafe.Pointer, recvcounts Counts, datatype Datatype, op Op, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {
-		return code
+		if k = p.elsewhere(v, comm); k == nil {
+			return code
+		}
 	}
 	if recvcounts.IsNil() {
 		k.fail(ErrArg, "the array of counts is null")
 	}
-	counts, whole := make([]int, k.size()), int64(0)
+	counts, whole := make([]int, k.members()), int64(0)
 	for i := range counts {
 		if !k.good() {
 			return k.stop()
@@ -32,12 +34,21 @@ func (p *Process) ReduceScatter(v Variant, sendbuf, recvbuf unsafe.Pointer, recv
 func (p *Process) ReduceScatterBlock(v Variant, sendbuf, recvbuf unsafe.Pointer, recvcount int64, datatype Datatype, op Op, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {
-		return code
+		if k = p.elsewhere(v, comm); k == nil {
+			return code
+		}
 	}
-	return k.reduceScatter(sendbuf, recvbuf, k.times(recvcount), recvcount, nil, datatype, op)
+	whole := recvcount // the next check reports a wrong one
+	if whole >= 0 && whole <= maxData {
+		whole *= int64(k.members())
+	}
+	return k.reduceScatter(sendbuf, recvbuf, whole, recvcount, nil, datatype, op)
 }
 
 func (k *collective) reduceScatter(sendbuf, recvbuf unsafe.Pointer, whole, own int64, counts []int, datatype Datatype, op Op) Code {
+	if k.c.inter != nil {
+		return k.reduceScatterAcross(sendbuf, recvbuf, whole, own, counts, datatype, op)
+	}
 	if isInPlace(sendbuf) {
 		sendbuf = recvbuf // all of the operand is there, and the result goes to its beginning
 	}
@@ -47,4 +58,12 @@ func (k *collective) reduceScatter(sendbuf, recvbuf unsafe.Pointer, whole, own i
 		return k.stop()
 	}
 	return k.end(k.c.comm.ReduceScatter(send, recv, counts, with))
+}
+
+// members is the number of ranks of this rank's group.
+func (k *collective) members() int {
+	if k.c.inter != nil {
+		return k.c.inter.LocalSize()
+	}
+	return k.size()
 }

@@ -6,6 +6,9 @@ import "unsafe"
 func (p *Process) Scatter(v Variant, sendbuf unsafe.Pointer, sendcount int64, sendtype Datatype, recvbuf unsafe.Pointer, recvcount int64, recvtype Datatype, root int32, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {
+		if k = p.elsewhere(v, comm); k != nil {
+			return k.scatterAcross(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root)
+		}
 		return code
 	}
 	atRoot := k.root(root)
@@ -28,6 +31,9 @@ func (p *Process) Scatter(v Variant, sendbuf unsafe.Pointer, sendcount int64, se
 func (p *Process) Scatterv(v Variant, sendbuf unsafe.Pointer, sendcounts, displs Counts, sendtype Datatype, recvbuf unsafe.Pointer, recvcount int64, recvtype Datatype, root int32, comm Comm) Code {
 	k, code := p.collective(v, comm)
 	if k == nil {
+		if k = p.elsewhere(v, comm); k != nil {
+			return k.scattervAcross(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root)
+		}
 		return code
 	}
 	atRoot := k.root(root)

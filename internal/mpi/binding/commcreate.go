@@ -14,6 +14,13 @@ func (p *Process) newCommunicator(parent *communicator, inner *comm.Comm) *commu
 	return c
 }
 
+// newInter does the same for an intercommunicator.
+func (p *Process) newInter(parent *communicator, inner *comm.Inter) *communicator {
+	c := p.newCommunicator(parent, inner.Comm)
+	c.inter = inner
+	return c
+}
+
 // finish hands a new communicator to the program, or MPI_COMM_NULL if this process isn't in it.
 func (p *Process) finish(function string, parent *communicator, inner *comm.Comm, err error, newcomm *Comm) Code {
 	*newcomm = CommNull
@@ -26,10 +33,22 @@ func (p *Process) finish(function string, parent *communicator, inner *comm.Comm
 	return p.publishComm(function, parent, p.newCommunicator(parent, inner), newcomm)
 }
 
+// finishInter does the same for an intercommunicator.
+func (p *Process) finishInter(function string, parent *communicator, inner *comm.Inter, err error, newcomm *Comm) Code {
+	*newcomm = CommNull
+	if err != nil {
+		return p.failWith(parent, function, err)
+	}
+	if inner == nil {
+		return Success
+	}
+	return p.publishComm(function, parent, p.newInter(parent, inner), newcomm)
+}
+
 func (p *Process) publishComm(function string, parent, c *communicator, newcomm *Comm) Code {
 	h := p.adopt(c)
 	if h == 0 {
-		c.comm.Free()
+		c.free()
 		return p.fail(parent, function, ErrNoMem, "there are too many communicators")
 	}
 	*newcomm = h
@@ -74,11 +93,10 @@ func (p *Process) duplicate(function string, h Comm, hints *Info, newcomm *Comm)
 		}
 	}
 	*newcomm = CommNull
-	inner, err := parent.comm.Dup()
+	c, err := p.twin(parent)
 	if err != nil {
 		return p.failWith(parent, function, err)
 	}
-	c := p.newCommunicator(parent, inner)
 	c.info.Store(wanted.copy())
 	c.heed()
 	c.topology = parent.topology
@@ -88,10 +106,26 @@ func (p *Process) duplicate(function string, h Comm, hints *Info, newcomm *Comm)
 	if code := p.copyAttributes(&parent.attributes, uintptr(h), &c.attributes); code != Success {
 		p.forget(c)
 		*newcomm = CommNull
-		inner.Free()
+		c.free()
 		return p.callbackFailed(parent, function, "copy", code)
 	}
 	return Success
+}
+
+// twin makes a communicator of the same ranks.
+func (p *Process) twin(parent *communicator) (*communicator, error) {
+	if parent.inter != nil {
+		inner, err := parent.inter.Dup()
+		if err != nil {
+			return nil, err
+		}
+		return p.newInter(parent, inner), nil
+	}
+	inner, err := parent.comm.Dup()
+	if err != nil {
+		return nil, err
+	}
+	return p.newCommunicator(parent, inner), nil
 }
 
 // CommSplit is MPI_Comm_split.
@@ -110,6 +144,10 @@ func (p *Process) CommSplit(comm_ Comm, color, key int32, newcomm *Comm) Code {
 func (p *Process) split(function string, c *communicator, color, key int32, newcomm *Comm) Code {
 	if color == Undefined {
 		color = comm.Undefined
+	}
+	if c.inter != nil {
+		inner, err := c.inter.Split(int(color), int(key))
+		return p.finishInter(function, c, inner, err, newcomm)
 	}
 	inner, err := c.comm.Split(int(color), int(key))
 	return p.finish(function, c, inner, err, newcomm)
@@ -162,14 +200,22 @@ func (p *Process) hostOf(rank int) int32 {
 }
 
 // CommCreate is MPI_Comm_create.
-func (p *Process) CommCreate(comm Comm, group Group, newcomm *Comm) Code {
+func (p *Process) CommCreate(comm_ Comm, group Group, newcomm *Comm) Code {
 	const function = "MPI_Comm_create"
-	c, g := p.communicator(comm), p.group(group)
+	c, g := p.communicator(comm_), p.group(group)
 	switch {
 	case c == nil:
-		return p.noComm(function, comm)
+		return p.noComm(function, comm_)
 	case g == nil:
 		return p.noGroup(function, group)
+	}
+	if c.inter != nil {
+		inner, err := c.inter.Create(g.ranks)
+		if errors.Is(err, comm.ErrRank) {
+			*newcomm = CommNull
+			return p.fail(c, function, ErrGroup, "the group has ranks that aren't in the local group of %s", c.title())
+		}
+		return p.finishInter(function, c, inner, err, newcomm)
 	}
 	inner, err := c.comm.Create(g.ranks)
 	return p.finishGroup(function, c, inner, err, newcomm)
@@ -184,6 +230,8 @@ func (p *Process) CommCreateGroup(comm Comm, group Group, tag int32, newcomm *Co
 		return p.noComm(function, comm)
 	case g == nil:
 		return p.noGroup(function, group)
+	case c.inter != nil:
+		return p.isInter(c, function)
 	case tag < 0:
 		return p.fail(c, function, ErrTag, "the tag is %d", tag)
 	}
@@ -231,6 +279,14 @@ func (p *Process) CommCompare(comm1, comm2 Comm, result *int32) Code {
 		return p.noComm(function, comm1)
 	case b == nil:
 		return p.noComm(function, comm2)
+	}
+	if (a.inter != nil) != (b.inter != nil) {
+		*result = Unequal
+		return Success
+	}
+	if a.inter != nil {
+		*result = compareInter(a.inter, b.inter)
+		return Success
 	}
 	*result = compareGroups(&group{a.comm.Ranks()}, &group{b.comm.Ranks()})
 	if *result == Ident && !a.comm.Same(b.comm) {

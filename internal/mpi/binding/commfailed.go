@@ -23,8 +23,8 @@ func (p *Process) CommAckFailed(comm Comm, numToAck int32, numAcked *int32) Code
 	switch {
 	case c == nil:
 		return p.noComm(function, comm)
-	case numToAck < 0 || int(numToAck) > c.comm.Size():
-		return p.fail(c, function, ErrArg, "%d failures are to be acknowledged, in a communicator of %d ranks", numToAck, c.comm.Size())
+	case numToAck < 0 || int(numToAck) > c.everyone().Size():
+		return p.fail(c, function, ErrArg, "%d failures are to be acknowledged, in a communicator of %d ranks", numToAck, c.everyone().Size())
 	}
 	*numAcked = int32(c.comm.AckFailed(int(numToAck)))
 	return Success
@@ -36,7 +36,7 @@ func (p *Process) CommFailureAck(comm Comm) Code {
 	if c == nil {
 		return p.noComm("MPIX_Comm_failure_ack", comm)
 	}
-	c.comm.AckFailed(c.comm.Size())
+	c.comm.AckFailed(c.everyone().Size())
 	return Success
 }
 

@@ -56,33 +56,6 @@ func (p *Process) CommGetInfo(comm Comm, infoUsed *Info) Code {
 	return Success
 }
 
-// CommTestInter is MPI_Comm_test_inter. Banyan has no inter-communicators yet.
-func (p *Process) CommTestInter(comm Comm, flag *int32) Code {
-	if p.communicator(comm) == nil {
-		return p.noComm("MPI_Comm_test_inter", comm)
-	}
-	*flag = 0
-	return Success
-}
-
-// CommRemoteSize is MPI_Comm_remote_size.
-func (p *Process) CommRemoteSize(comm Comm, size *int32) Code {
-	return p.notInter("MPI_Comm_remote_size", comm)
-}
-
-// CommRemoteGroup is MPI_Comm_remote_group.
-func (p *Process) CommRemoteGroup(comm Comm, group *Group) Code {
-	return p.notInter("MPI_Comm_remote_group", comm)
-}
-
-func (p *Process) notInter(function string, comm Comm) Code {
-	c := p.communicator(comm)
-	if c == nil {
-		return p.noComm(function, comm)
-	}
-	return p.fail(c, function, ErrComm, "the communicator is no inter-communicator")
-}
-
 // CommGetParent is MPI_Comm_get_parent: no process was started by another.
 func (p *Process) CommGetParent(parent *Comm) Code {
 	if !p.live() {

@@ -41,6 +41,9 @@ const keyResilient = "banyan_resilient"
 
 // heed does as a communicator's new hints want it.
 func (c *communicator) heed() {
+	if c.inter != nil {
+		return // collectives between groups aren't resilient
+	}
 	value, _ := c.info.Load().get(keyResilient)
 	c.comm.SetResilient(value == "true")
 }
@@ -48,8 +51,9 @@ func (c *communicator) heed() {
 // agreeing is the communicator for an agreement as its hints want it.
 func (c *communicator) agreeing() *comm.Comm {
 	strict, _ := c.info.Load().get(keyStrict)
-	c.comm.SetStrict(strict == "true")
-	return c.comm
+	all := c.everyone()
+	all.SetStrict(strict == "true")
+	return all
 }
 
 // CommAgree is MPIX_Comm_agree.
@@ -59,7 +63,11 @@ func (p *Process) CommAgree(comm Comm, flag *int32) Code {
 	if c == nil {
 		return p.noComm(function, comm)
 	}
-	flags, err := c.agreeing().Agree(uint32(*flag))
+	agree := c.agreeing().Agree
+	if c.inter != nil {
+		agree = c.inter.Agree
+	}
+	flags, err := agree(uint32(*flag))
 	*flag = int32(flags)
 	if err != nil {
 		return p.failWith(c, function, err)
@@ -74,7 +82,11 @@ func (p *Process) CommIagree(comm Comm, flag *int32, request *Request) Code {
 	if c == nil {
 		return p.noComm(function, comm)
 	}
-	a := c.agreeing().Iagree(uint32(*flag))
+	agree := c.agreeing().Iagree
+	if c.inter != nil {
+		agree = c.inter.Iagree
+	}
+	a := agree(uint32(*flag))
 	return p.startRequest(c, function, a.Handle(), &agreeing{a, flag}, request)
 }
 
@@ -114,6 +126,12 @@ func (p *Process) CommShrink(comm Comm, newcomm *Comm) Code {
 	if c == nil {
 		return p.noComm(function, comm)
 	}
+	if all := c.agreeing(); c.inter != nil {
+		a := all.Ishrink()
+		_, err := all.Engine().Wait(a.Handle())
+		inner, err := c.inter.Shrunk(a, err)
+		return p.finishInter(function, c, inner, err, newcomm)
+	}
 	inner, err := c.agreeing().Shrink()
 	return p.finish(function, c, inner, err, newcomm)
 }
@@ -125,6 +143,9 @@ func (p *Process) CommRefill(comm Comm, newcomm *Comm) Code {
 	c := p.communicator(comm)
 	if c == nil {
 		return p.noComm(function, comm)
+	}
+	if c.inter != nil {
+		return p.isInter(c, function)
 	}
 	inner, err := c.agreeing().Refill()
 	return p.finish(function, c, inner, err, newcomm)
@@ -160,16 +181,32 @@ type shrinking struct {
 }
 
 func (s *shrinking) finish(r *request, _ engine.Status, err error) error {
-	inner, err := s.agreement.Shrunk(err)
-	if err != nil {
+	made, err := s.shrunk(r.c, err)
+	if err != nil || made == nil {
 		return err
 	}
-	if h := s.p.adopt(s.p.newCommunicator(r.c, inner)); h != 0 {
+	if h := s.p.adopt(made); h != 0 {
 		s.made(h)
 		return nil
 	}
-	inner.Free()
+	made.free()
 	return errHandles
+}
+
+// shrunk is the new communicator, nil if one of the groups of an intercommunicator is gone.
+func (s *shrinking) shrunk(parent *communicator, err error) (*communicator, error) {
+	if parent.inter != nil {
+		inner, err := parent.inter.Shrunk(s.agreement, err)
+		if err != nil || inner == nil {
+			return nil, err
+		}
+		return s.p.newInter(parent, inner), nil
+	}
+	inner, err := s.agreement.Shrunk(err)
+	if err != nil {
+		return nil, err
+	}
+	return s.p.newCommunicator(parent, inner), nil
 }
 
 // errHandles says that a communicator gets no handle.

@@ -11,7 +11,8 @@ import (
 // communicator is the object of a Comm. It lives as long as an operation uses it: MPI_Comm_free
 // ends only the handle.
 type communicator struct {
-	comm       *comm.Comm
+	comm       *comm.Comm  // for point-to-point messages: of an intercommunicator, with the other group
+	inter      *comm.Inter // nil: it is an intracommunicator
 	handle     Comm
 	what       string // in messages: "window" for a window's; "": communicator
 	errhandler atomic.Pointer[errhandler]
@@ -31,8 +32,25 @@ func (c *communicator) retain() { c.uses.Add(1) }
 
 func (c *communicator) release() {
 	if c.uses.Add(-1) == 0 {
-		c.comm.Free()
+		c.free()
 	}
+}
+
+// free gives up its contexts.
+func (c *communicator) free() {
+	if c.inter != nil {
+		c.inter.Free()
+		return
+	}
+	c.comm.Free()
+}
+
+// everyone is the communicator of all its ranks, in both groups if there are two.
+func (c *communicator) everyone() *comm.Comm {
+	if c.inter != nil {
+		return c.inter.Whole()
+	}
+	return c.comm
 }
 
 // communicator is the object of a handle, nil if it has none: see noComm.
@@ -109,6 +127,8 @@ func (p *Process) CommSize(comm Comm, size *int32) Code {
 	if c == nil {
 		return p.noComm("MPI_Comm_size", comm)
 	}
-	*size = int32(c.comm.Size())
+	if *size = int32(c.comm.Size()); c.inter != nil {
+		*size = int32(c.inter.LocalSize())
+	}
 	return Success
 }

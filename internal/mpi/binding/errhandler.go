@@ -20,6 +20,9 @@ var (
 	returns = &errhandler{fixed: ErrorsReturn}
 )
 
+// ends says whether errors end processes.
+func (e *errhandler) ends() bool { return e == fatal || e == aborts }
+
 // raisedCode is the first of the codes that ask the C side to call an error handler after Go
 // has returned, and then to return another code. So the handler may jump out of the call.
 const raisedCode Code = 1 << 24
@@ -141,10 +144,15 @@ func (p *Process) CommSetErrhandler(comm Comm, errhandler Errhandler) Code {
 		return p.fail(c, function, ErrErrhandler, "the error handler is not one for communicators")
 	}
 	c.errhandler.Store(e)
-	if e != fatal && e != aborts && !p.survives.Swap(true) {
+	p.takes(e)
+	return Success
+}
+
+// takes says that the program has set an error handler, so that it may go on after a loss.
+func (p *Process) takes(e *errhandler) {
+	if !e.ends() && !p.survives.Swap(true) {
 		p.job.Survive()
 	}
-	return Success
 }
 
 // CommGetErrhandler is MPI_Comm_get_errhandler.

@@ -137,6 +137,10 @@ func classOfError(err error) Code {
 		return ErrRmaSync
 	case errors.Is(err, comm.ErrRank):
 		return ErrRank
+	case errors.Is(err, comm.ErrOverlap):
+		return ErrComm
+	case errors.Is(err, comm.ErrHigh):
+		return ErrArg
 	case errors.Is(err, comm.ErrTag):
 		return ErrTag
 	case errors.Is(err, comm.ErrSize):

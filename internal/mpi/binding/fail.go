@@ -45,8 +45,7 @@ func (p *Process) failWith(c *communicator, function string, err error) Code {
 
 // ends says whether the communicator's errors end the job.
 func (c *communicator) ends() bool {
-	h := c.errhandler.Load()
-	return h == fatal || h == aborts
+	return c.errhandler.Load().ends()
 }
 
 // lastWords is an error that ends the job when C has said where the program is.

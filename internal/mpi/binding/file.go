@@ -99,6 +99,8 @@ func (p *Process) FileOpen(comm Comm, filename *byte, amode int32, info Info, fh
 		return p.outOfTime(function)
 	case c == nil:
 		return p.failFileless(function, ErrComm, "the communicator %#x is none, or has been freed", uintptr(comm))
+	case c.inter != nil:
+		return p.failFileless(function, ErrComm, "%s is an intercommunicator", c.title())
 	case fh == nil:
 		return p.failFileless(function, ErrArg, "the argument for the file is NULL")
 	case p.copies():

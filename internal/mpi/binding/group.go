@@ -286,6 +286,10 @@ func (p *Process) CommGroup(comm Comm, group *Group) Code {
 	if c == nil {
 		return p.noComm("MPI_Comm_group", comm)
 	}
-	*group = p.newGroup(c.comm.Ranks())
+	ranks := c.comm.Ranks()
+	if c.inter != nil {
+		ranks = c.inter.LocalRanks()
+	}
+	*group = p.newGroup(ranks)
 	return Success
 }

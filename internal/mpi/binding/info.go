@@ -60,6 +60,9 @@ func (p *Process) environmentInfo() *info {
 		p.environment = describeStart()
 		if p.live() {
 			p.environment.set("thread_level", levels[p.level])
+			if name := p.job.ErrhandlerName(); name != "" {
+				p.environment.set("mpi_initial_errhandler", name)
+			}
 		}
 	}
 	return p.environment

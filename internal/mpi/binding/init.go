@@ -37,7 +37,7 @@ func (p *Process) initialise(function string, level int32) Code {
 		}
 		return p.fail(nil, function, ErrOther, "the library is initialised already")
 	}
-	job, err := p.host.Join()
+	job, err := p.host.Join(p.Heard)
 	if err != nil {
 		p.host.Exit(1, fmt.Sprintf("%s: %v", function, err))
 		return ErrOther
@@ -58,12 +58,17 @@ func (p *Process) initialise(function string, level int32) Code {
 	} else {
 		job.Engine().OneThread()
 	}
+	p.heard.begin(job.Engine())
 	p.state.Store(running)
 	return Success
 }
 
 // openWorld makes the predefined communicators.
 func (p *Process) openWorld() error {
+	first := p.errhandler(p.job.InitialErrhandler())
+	if !first.ends() && !p.survives.Swap(true) {
+		p.job.Survive()
+	}
 	for _, w := range []struct {
 		open   func() (*comm.Comm, error)
 		handle Comm
@@ -80,7 +85,7 @@ func (p *Process) openWorld() error {
 		c := &communicator{comm: inner, handle: w.handle}
 		c.uses.Store(1)
 		c.name.Store(&w.name)
-		c.errhandler.Store(fatal)
+		c.errhandler.Store(first)
 		w.to.Store(c)
 		inner.Publish(uintptr(w.handle))
 	}
@@ -106,6 +111,7 @@ func (p *Process) Finalize() Code {
 	if code := p.deleteAttributes(&self.attributes, uintptr(CommSelf)); code != Success {
 		return p.callbackFailed(self, "MPI_Finalize", "delete", code)
 	}
+	p.toolSample() // the last one: tools may read it afterwards
 	if !p.state.CompareAndSwap(running, finalising) {
 		return p.outOfTime("MPI_Finalize")
 	}
@@ -143,13 +149,13 @@ func (p *Process) Abort(comm Comm, errorcode int32) Code {
 
 // abort ends the ranks of a communicator; nil: all.
 func (p *Process) abort(c *communicator, code int, why string) {
-	if c == nil || c.comm.Size() == p.world.Load().comm.Size() {
+	if c == nil || c.everyone().Size() == p.world.Load().comm.Size() {
 		p.job.Abort(code, why)
 	} else {
 		if p.host.Flush != nil {
 			p.host.Flush()
 		}
-		p.job.AbortRanks(c.comm.Ranks(), code, why)
+		p.job.AbortRanks(c.everyone().Ranks(), code, why)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"banyan/internal/mpi/tool"
 	"banyan/internal/proto"
 	"banyan/internal/runtime/engine"
 )
@@ -21,6 +22,11 @@ type Job interface {
 	AbortRanks(ranks []proto.Rank, code int, why string)
 	// Tolerant tells whether the program may handle the loss of ranks.
 	Tolerant() bool
+	// InitialErrhandler is the predefined error handler with which MPI_COMM_WORLD and
+	// MPI_COMM_SELF start.
+	InitialErrhandler() Errhandler
+	// ErrhandlerName is what the job's user has named it; "" if nobody has.
+	ErrhandlerName() string
 	// Survive says that the program goes on when a rank is lost.
 	Survive()
 	// AwaitEnd waits until the job ends because of a lost rank, which the error names, or goes on
@@ -36,7 +42,9 @@ type Job interface {
 
 // Host is the surroundings of a Process: the C side of the library, or a test.
 type Host struct {
-	Join func() (Job, error)
+	// Join makes this process part of the job. heard gets each event that concerns the process as a
+	// whole, and doesn't wait.
+	Join func(heard func(engine.Event)) (Job, error)
 	// Flush writes out the program's own buffers. It is nil if there are none.
 	Flush func()
 	// Exit ends this process when there is no job to abort.
@@ -44,6 +52,8 @@ type Host struct {
 	// Locate is a C function of the type of an error handler. It calls LastWords with the line of
 	// the program. 0 if there is none.
 	Locate uintptr
+	// Controls are the job's settings, for tools.
+	Controls []tool.Control
 	Callbacks
 }
 
@@ -94,6 +104,9 @@ type Process struct {
 	memory      memory
 	fortran     fortran
 
+	tool  *tool.Interface
+	heard heard
+
 	firstHandles [][]uintptr // at the first safe point
 
 	mu sync.Mutex
@@ -103,6 +116,7 @@ type Process struct {
 func New(host Host) *Process {
 	p := &Process{host: host}
 	p.codes.last = int32(ErrLastcode)
+	p.tool = tool.New(host.Controls, p.toolSample, p.toolFixed)
 	p.comms.kind, p.groups.kind = kindComm, kindGroup
 	p.infos.kind, p.errhandlers.kind = kindInfo, kindErrhandler
 	p.datatypes.init()

@@ -36,7 +36,7 @@ func replicated(t *testing.T, n, replicas int, f func(t *testing.T, p *Process))
 			wg.Go(func() {
 				tm := &testMember{t: t, Member: m}
 				p := New(Host{
-					Join:      func() (Job, error) { return tm, nil },
+					Join:      func(func(engine.Event)) (Job, error) { return tm, nil },
 					Exit:      func(code int, why string) { tm.Abort(code, why) },
 					Callbacks: testCallbacks{},
 				})
@@ -74,14 +74,22 @@ type testMember struct {
 	*join.Member
 	t        *testing.T
 	survives bool
+	first    Errhandler // 0: MPI_ERRORS_ARE_FATAL
 }
 
 func (m *testMember) Engine() *engine.Engine { return m.Member.Engine }
 func (m *testMember) Survive()               { m.survives = true }
-func (m *testMember) Lacks(string)           {}
-func (m *testMember) AwaitEnd(error)         {}
-func (m *testMember) Hosts() []int32         { return nil }
-func (m *testMember) Program() int           { return 0 }
+func (m *testMember) ErrhandlerName() string { return "" }
+func (m *testMember) InitialErrhandler() Errhandler {
+	if m.first != 0 {
+		return m.first
+	}
+	return ErrorsAreFatal
+}
+func (m *testMember) Lacks(string)   {}
+func (m *testMember) AwaitEnd(error) {}
+func (m *testMember) Hosts() []int32 { return nil }
+func (m *testMember) Program() int   { return 0 }
 
 // expected is the reason why a test's Abort isn't a failure.
 var expected sync.Map // *testing.T → func(why string)
@@ -110,6 +118,18 @@ func (m *testMember) Tolerant() bool { return true }
 
 // testCallbacks calls functions of Go: their "address" is what function gives.
 type testCallbacks struct{}
+
+func (testCallbacks) EventHappened(fn, instance, registration uintptr, safety int32, user uintptr) {
+	functionAt(fn).(func(instance, registration, user uintptr))(instance, registration, user)
+}
+
+func (testCallbacks) EventFreed(fn, registration uintptr, safety int32, user uintptr) {
+	functionAt(fn).(func(registration, user uintptr))(registration, user)
+}
+
+func (testCallbacks) EventsDropped(fn uintptr, n int64, registration uintptr, source, safety int32) {
+	functionAt(fn).(func(n int64))(n)
+}
 
 var functions = struct {
 	sync.Mutex

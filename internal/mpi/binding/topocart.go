@@ -58,6 +58,9 @@ func (p *Process) CartCreate(commOld Comm, ndims int32, dims, periods *int32, re
 	if c == nil {
 		return p.noComm(function, commOld)
 	}
+	if c.inter != nil {
+		return p.isInter(c, function)
+	}
 	*commCart = CommNull
 	g, code := p.readGrid(function, c, ndims, dims, periods)
 	if code != Success {
@@ -72,6 +75,9 @@ func (p *Process) CartMap(comm Comm, ndims int32, dims, periods, newrank *int32)
 	c := p.communicator(comm)
 	if c == nil {
 		return p.noComm(function, comm)
+	}
+	if c.inter != nil {
+		return p.isInter(c, function)
 	}
 	g, code := p.readGrid(function, c, ndims, dims, periods)
 	if code != Success {

@@ -65,6 +65,9 @@ func (p *Process) DistGraphCreateAdjacent(commOld Comm, indegree int32, sources,
 	if c == nil {
 		return p.noComm(function, commOld)
 	}
+	if c.inter != nil {
+		return p.isInter(c, function)
+	}
 	if (sourceweights == Unweighted) != (destweights == Unweighted) {
 		return p.fail(c, function, ErrArg, "either both directions have weights or none has")
 	}
@@ -88,6 +91,9 @@ func (p *Process) DistGraphCreate(commOld Comm, n int32, sources, degrees, desti
 	c := p.communicator(commOld)
 	if c == nil {
 		return p.noComm(function, commOld)
+	}
+	if c.inter != nil {
+		return p.isInter(c, function)
 	}
 	from, code := p.readNodes(function, c, "sources", sources, n)
 	if code != Success {

@@ -73,6 +73,9 @@ func (p *Process) GraphCreate(commOld Comm, nnodes int32, indx, edges *int32, re
 	if c == nil {
 		return p.noComm(function, commOld)
 	}
+	if c.inter != nil {
+		return p.isInter(c, function)
+	}
 	*commGraph = CommNull
 	t, code := p.readGraph(function, c, nnodes, indx, edges)
 	if code != Success {
@@ -87,6 +90,9 @@ func (p *Process) GraphMap(comm Comm, nnodes int32, indx, edges, newrank *int32)
 	c := p.communicator(comm)
 	if c == nil {
 		return p.noComm(function, comm)
+	}
+	if c.inter != nil {
+		return p.isInter(c, function)
 	}
 	if _, code := p.readGraph(function, c, nnodes, indx, edges); code != Success {
 		return code

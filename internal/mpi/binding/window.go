@@ -85,6 +85,9 @@ func (p *Process) makeWindow(n newWindow) Code {
 	if c == nil {
 		return p.noComm(n.function, n.comm)
 	}
+	if c.inter != nil {
+		return p.isInter(c, n.function)
+	}
 	hints, valid := p.optional(n.info)
 	switch {
 	case !valid:

@@ -21,7 +21,7 @@ func (p *Plan) spreadAlltoall(send, recv Blocks) {
 	for s := 1; s < n; s++ {
 		p.s.WaitFor(2 * (s - window))
 		to, from := (rank+s)%n, (rank-s+n)%n
-		p.give(to, send.Of(to))
+		p.send(to, send.Of(to))
 		p.receive(from, recv.Of(from))
 	}
 	p.copy(recv.Of(rank), send.Of(rank))

@@ -11,7 +11,7 @@ const flatBcastMembers = 4
 //	(n-1) (α + m β)
 func (p *Plan) flatBcast(data []byte, root int) {
 	if p.spreads() {
-		p.spreadFrom(root, data, len(data) > directBcast && p.comm.shared)
+		p.spreadFrom(root, data, false)
 	}
 }
 

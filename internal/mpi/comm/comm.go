@@ -64,7 +64,9 @@ type Comm struct {
 	spares         int // of the last members, who wait for Refill
 	resilience     resilience
 	pact           pact
-	strict         bool // agreements return when all members have the outcome
+	strict         bool   // agreements return when all members have the outcome
+	parts          *Inter // the intercommunicator that this is for; nil: none
+	meets          bool   // the context for meetings of leaders is open
 
 	mu       sync.Mutex
 	children uint64            // communicators made from this one
@@ -145,6 +147,7 @@ func (c *Comm) Free() error {
 	c.eng.CloseContext(c.context)
 	c.eng.CloseContext(c.context | collectivePart)
 	c.closeLanes()
+	c.closeMeeting()
 	c.closeCommons()
 	c.closePact()
 	c.closeTries()

@@ -56,7 +56,7 @@ func TestReplicasSendTheSame(t *testing.T) {
 		for i := range notaries {
 			n := &recorder{Transport: net.Endpoint(proto.Proc(i)), stamp: 4 * ranks, notes: map[sent]string{}}
 			notaries[i] = n
-			e := engine.New(engine.Config{Oversubscribed: true, Process: process.Config{
+			e := engine.New(engine.Config{Crowd: 2, Process: process.Config{
 				Self: proto.Proc(i), Layout: layout, Period: 100e6, Timeout: 1e15,
 			}}, n)
 			wg.Go(func() {

@@ -16,6 +16,9 @@ var (
 	ErrSize     = errors.New("buffer sizes don't fit together")
 	ErrMismatch = errors.New("the ranks disagree about the size of the data")
 	ErrTopology = errors.New("the communicator has no such topology")
+	ErrLeader   = errors.New("the leader of the group hasn't met the leader of the other group")
+	ErrOverlap  = errors.New("a rank is in both groups")
+	ErrHigh     = errors.New("the ranks of a group disagree about which group comes second")
 	ErrPending  = process.ErrPending // a receive that goes on: see process.PendingError
 	ErrWorld    = errors.New("the world communicator can't be freed")
 )
@@ -77,6 +80,9 @@ func (c *Comm) sized(err error) error {
 	}
 	here := *size
 	here.Source = proto.Rank(c.local(size.Source))
+	if i := c.parts; i != nil { // as its own group counts it
+		here.Source = proto.Rank(max(i.near.local(size.Source), i.local(size.Source)))
+	}
 	return &here
 }
 

@@ -55,6 +55,7 @@ type Agreement struct {
 	handle  engine.Handle
 	outcome *process.Agreement
 	masked  *masked // nil in a job that doesn't hide deaths
+	flagsOf *Inter  // the flags are those of the other group; nil: those of all
 }
 
 // Agree agrees on the bitwise AND of the flags of all members that live long enough to give theirs.
@@ -82,6 +83,9 @@ func (a Agreement) Handle() engine.Handle { return a.handle }
 // Flags is the outcome of Iagree. err is the engine's error of the operation, which has ended.
 func (a Agreement) Flags(err error) (uint32, error) {
 	err = a.end(err)
+	if a.flagsOf != nil {
+		return a.flagsOf.remoteFlags(a.outcome), a.comm.wrap(a.op, err)
+	}
 	return a.outcome.Flags, a.comm.wrap(a.op, err)
 }
 

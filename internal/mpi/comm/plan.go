@@ -308,30 +308,10 @@ func (p *Plan) wait()                           { p.s.Wait() }
 func (p *Plan) copy(to, from []byte)            { p.s.Copy(to, from) }
 func (p *Plan) scratch(n int) []byte            { return p.s.Scratch(n) }
 
-// give is a send to a member that receives at the same time. If the data is large it is offered,
-// where that member can read this one's memory: it is copied once then. A send whose receiver may
-// come later isn't offered before process.EagerLimit, since an offer ends only with the receive.
-func (p *Plan) give(to int, data []byte) {
-	if len(data) >= offeredFrom && p.comm.shared && !p.comm.copies {
-		p.s.Offer(p.world(to), data)
-		return
-	}
-	p.send(to, data)
-}
-
-// offeredFrom is the size, in bytes, from which on an offer that is read takes less time than
-// copies into a ring and out of it, which both members make at once. Measured (decision 55): at
-// 32 KiB the ring takes a fifth less time, at 64 KiB the offer a tenth.
-const offeredFrom = 48 << 10
-
 // exchange sends to one member and receives from another at once. The send comes first, since its
 // receiver may be waiting.
 func (p *Plan) exchange(to int, data []byte, from int, buffer []byte) {
-	if len(data) < offeredFrom { // give would ask again, at the price of a call
-		p.send(to, data)
-	} else {
-		p.give(to, data)
-	}
+	p.send(to, data)
 	p.receive(from, buffer)
 	p.wait()
 }

@@ -15,14 +15,11 @@ const Undefined = -1
 // by key, then by their present rank. It returns nil for Undefined.
 func (c *Comm) Split(colour, key int) (*Comm, error) {
 	const op = "Split"
-	own := make([]byte, 16)
-	binary.LittleEndian.PutUint64(own, uint64(colour))
-	binary.LittleEndian.PutUint64(own[8:], uint64(key))
-	all := make([]byte, 16*c.Size())
 	// Do this before anything can fail. Members may see a failure or not; the communicators that
 	// they make afterwards must have the same contexts all the same.
 	context := c.child(uint64(colour) + 1)
-	if err := c.Allgather(own, all).Run(); err != nil {
+	records, err := c.shareRecords([2]int{colour, key})
+	if err != nil {
 		return nil, c.wrap(op, err)
 	}
 	if colour == Undefined {
@@ -33,10 +30,9 @@ func (c *Comm) Split(colour, key int) (*Comm, error) {
 		rank int
 	}
 	var members []member
-	for i := range c.Size() {
-		record := all[16*i:]
-		if int(int64(binary.LittleEndian.Uint64(record))) == colour {
-			members = append(members, member{int(int64(binary.LittleEndian.Uint64(record[8:]))), i})
+	for i, r := range records {
+		if r[0] == colour {
+			members = append(members, member{r[1], i})
 		}
 	}
 	slices.SortStableFunc(members, func(a, b member) int { return cmp.Compare(a.key, b.key) })
@@ -49,6 +45,26 @@ func (c *Comm) Split(colour, key int) (*Comm, error) {
 		return nil, c.wrap(op, err)
 	}
 	return d, nil
+}
+
+// shareRecords gives two numbers of each member to all.
+func (c *Comm) shareRecords(own [2]int) ([][2]int, error) {
+	const size = 16
+	room := make([]byte, 0, size)
+	for _, n := range own {
+		room = binary.LittleEndian.AppendUint64(room, uint64(n))
+	}
+	all := make([]byte, size*c.Size())
+	if err := c.Allgather(room, all).Run(); err != nil {
+		return nil, err
+	}
+	records := make([][2]int, c.Size())
+	for i := range records {
+		for j := range own {
+			records[i][j] = int(int64(binary.LittleEndian.Uint64(all[size*i+8*j:])))
+		}
+	}
+	return records, nil
 }
 
 // Dup makes a communicator of the same members. Messages of the two never match each other.

@@ -25,7 +25,7 @@ func (s Stage) Rank() int { return s.p.rank() }
 func (s Stage) Scratch(n int) []byte { return s.p.scratch(n) }
 
 // Send sends data to another member. The data must not change before the operation has ended.
-func (s Stage) Send(to int, data []byte) { s.p.give(to, data) }
+func (s Stage) Send(to int, data []byte) { s.p.send(to, data) }
 
 // Receive receives as much from another member as the buffer holds.
 func (s Stage) Receive(from int, buffer []byte) { s.p.receive(from, buffer) }

@@ -51,6 +51,9 @@ func (c *Comm) AppendState(b []byte) []byte {
 	if p.spread {
 		open |= 1 << backgroundLanes
 	}
+	if c.meets {
+		open |= 1 << (backgroundLanes + 1)
+	}
 	return varint.Append(b, uint64(p.runs.Load()&(keptTag-1)), uint64(p.kept), p.started, open, uint64(c.sharing.calls))
 }
 
@@ -65,7 +68,7 @@ func (c *Comm) Restore(b []byte) error {
 	}
 	runs, kept, started, open := r.Uint(), r.Uint(), r.Uint(), r.Uint()
 	calls := r.Uint()
-	if calls > sharedFromOversubscribed || !r.Done() || runs >= keptTag || kept >= keptTag || open>>(backgroundLanes+1) != 0 {
+	if calls > sharedFromOversubscribed || !r.Done() || runs >= keptTag || kept >= keptTag || open>>(backgroundLanes+2) != 0 {
 		return ErrState
 	}
 	c.mu.Lock()
@@ -87,6 +90,11 @@ func (c *Comm) Restore(b []byte) error {
 	p.Unlock()
 	if spread {
 		if err := c.eng.OpenBranch(c.context, c.branch(spreadBranch), c.group, false); err != nil {
+			return err
+		}
+	}
+	if open&(1<<(backgroundLanes+1)) != 0 {
+		if _, err := c.openMeeting(); err != nil {
 			return err
 		}
 	}

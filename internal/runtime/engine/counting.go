@@ -20,6 +20,7 @@ type counting struct {
 	next       proto.Time
 	last       counters.Record
 	volume     uint64       // what the transport said last
+	bytes      uint64       // in all
 	since      proto.Time   // of last.Waits
 	progress   uint64       // then
 	counts     match.Counts // of matching, where nothing else has them
@@ -32,13 +33,11 @@ type volume interface{ Volume() uint64 }
 
 // beginCounting prepares the page.
 func (e *Engine) beginCounting() {
-	if e.counted.page = e.cfg.Counters; e.counted.page == nil {
-		return
-	}
 	if e.cfg.Process.Counts == nil {
 		e.cfg.Process.Counts = &e.counted.counts
 	}
-	e.safe.counting = true
+	e.counted.page = e.cfg.Counters
+	e.safe.counting = e.counted.page != nil
 }
 
 // count writes the page, if it is time. The lock is held.
@@ -55,24 +54,8 @@ func (e *Engine) count() {
 		return
 	}
 	c.next = now + countEvery
-	r := counters.Record{
-		Stamp: c.last.Stamp + 1, Frames: e.p.FramesSent + e.shared.Sent, Sent: e.sends + e.shared.Sent, Bytes: c.last.Bytes, Read: e.p.BytesRead,
-		Safepoints: c.safepoints, Expected: c.expected, Rounds: e.p.Heartbeats.Sent, Late: e.p.Heartbeats.Late, WaitsFor: counters.NoRank,
-	}
-	if e.back != nil { // which counts them, and takes the count back with the state
-		r.Safepoints = e.back.part.Passed()
-	}
-	if v, ok := e.tr.(volume); ok {
-		n := v.Volume()
-		if n > c.volume { // else a link has gone, with its count
-			r.Bytes += n - c.volume
-		}
-		c.volume = n
-	}
-	counts := e.cfg.Process.Counts
-	r.Posted, r.Unexpected = uint64(max(0, counts.Posted)), uint64(max(0, counts.Unexpected))
-	messages, bytes := e.p.Retained()
-	r.Retained, r.RetainedBytes = uint64(messages), bytes
+	r := e.record()
+	r.Stamp = c.last.Stamp + 1
 	if text, first, waits := e.explain(); waits {
 		r.Waits, r.WaitsFor = text, first
 	}
@@ -85,4 +68,35 @@ func (e *Engine) count() {
 	}
 	c.last = r
 	c.page.Write(&r)
+}
+
+// Counted is what the process has counted until now, but for what it waits for.
+func (e *Engine) Counted() counters.Record {
+	e.lock()
+	defer e.mu.Unlock()
+	return e.record()
+}
+
+// record is Counted with the lock held.
+func (e *Engine) record() counters.Record {
+	c := &e.counted
+	r := counters.Record{
+		Frames: e.p.FramesSent + e.shared.Sent, Sent: e.sends + e.shared.Sent, Bytes: c.bytes, Read: e.p.BytesRead,
+		Safepoints: c.safepoints, Expected: c.expected, Rounds: e.p.Heartbeats.Sent, Late: e.p.Heartbeats.Late, WaitsFor: counters.NoRank,
+	}
+	if e.back != nil { // which counts them, and takes the count back with the state
+		r.Safepoints = e.back.part.Passed()
+	}
+	if v, ok := e.tr.(volume); ok {
+		n := v.Volume()
+		if n > c.volume { // else a link has gone, with its count
+			c.bytes += n - c.volume
+		}
+		c.volume, r.Bytes = n, c.bytes
+	}
+	counts := e.cfg.Process.Counts
+	r.Posted, r.Unexpected = uint64(max(0, counts.Posted)), uint64(max(0, counts.Unexpected))
+	messages, bytes := e.p.Retained()
+	r.Retained, r.RetainedBytes = uint64(messages), bytes
+	return r
 }

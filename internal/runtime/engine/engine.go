@@ -40,9 +40,9 @@ import (
 // Config says how an Engine runs its process. Functions that are nil are not called.
 type Config struct {
 	Process process.Config
-	// Oversubscribed says that this host has more processes than cores. Waiters then give up
-	// their core sooner.
-	Oversubscribed bool
+	// Crowd is how many of the job's processes share each core of this host, rounded up; 0 stands
+	// for 1. Above that the host is oversubscribed: waiters give up their core sooner.
+	Crowd int
 	// Agreed says that all processes of this host were told the same number of cores.
 	Agreed bool
 	// BeforeSend is called with the number of each message, 1, 2, 3…, before the message is
@@ -139,6 +139,7 @@ func New(cfg Config, tr transport.Transport) *Engine {
 		stop:   make(chan struct{}),
 	}
 	e.recorder = cfg.Process.Recorder
+	e.rivals.late = proto.Time(cfg.late())
 	e.openLane()
 	e.beginCounting()
 	e.waiting.awake.L = &e.mu

@@ -45,6 +45,9 @@ type Event struct {
 	Gone        []membership.Departure
 }
 
+// BySilence says whether this process has concluded the death in Report from silence.
+func (e Event) BySilence() bool { return e.Report.Cause == detector.CauseSilence }
+
 // host turns the callbacks of the process into events. The channel has room for each death, loss
 // and fence, which come once. An abort that finds no room is one of many.
 type host struct{ e *Engine }

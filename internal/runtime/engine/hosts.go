@@ -34,5 +34,5 @@ func (e *Engine) NamesTree() bool { return e.cfg.Process.Scheme.Named() }
 // uses only what all of them were told, so the answer is the same at all of them, even if one of
 // them does without shared memory.
 func (e *Engine) Oversubscribed(ranks []proto.Rank) bool {
-	return e.cfg.Oversubscribed && e.cfg.Agreed && e.sameHost(ranks)
+	return e.cfg.oversubscribed() && e.cfg.Agreed && e.sameHost(ranks)
 }

@@ -35,7 +35,7 @@ const (
 func (e *Engine) ManyThreads() {
 	e.withLane(func(m *lane.Memory) {
 		e.threads = true
-		if e.cfg.Oversubscribed {
+		if e.cfg.oversubscribed() {
 			m.SetThreads(laneLooksOversubscribed, laneTurnsOversubscribed)
 		} else {
 			m.SetThreads(laneLooks, laneTurns)
@@ -58,7 +58,8 @@ func (e *Engine) openLane() {
 	e.mu = e.shared.NewLock()
 	e.cfg.Process.Counts, e.cfg.Process.Requests = &e.shared.Counts, &e.shared.Requests
 	e.shared.SetSpins(laneSpins)
-	if e.cfg.Oversubscribed {
+	e.shared.SetLate(e.cfg.late())
+	if e.cfg.oversubscribed() {
 		e.shared.SetSpins(laneSpinsOversubscribed)
 		e.shared.SetYields(laneYieldsOversubscribed)
 	}
@@ -146,7 +147,7 @@ func (e *Engine) closeLane(why uint32) { e.shared.Closed.Or(why) }
 // reopen opens the lane after a tick. The lock is held.
 func (e *Engine) reopen() {
 	if e.shared.Closed.Load()&lane.Tick != 0 {
-		if e.cfg.Oversubscribed || e.threads {
+		if e.cfg.oversubscribed() || e.threads {
 			e.shareRivals()
 		}
 		e.shared.Closed.And(^uint32(lane.Tick))
@@ -159,11 +160,11 @@ func (e *Engine) shareRivals() {
 	prompt, late := e.shared.Yielded()
 	e.rivals.promptly(prompt)
 	if late {
-		e.rivals.yielded(now-lateYield, now)
+		e.rivals.yielded(now-e.rivals.late, now)
 	}
 	pause := now < e.rivals.until
 	e.shared.SetPause(pause)
-	if e.cfg.Oversubscribed {
+	if e.cfg.oversubscribed() {
 		yields := laneYieldsOversubscribed
 		if pause {
 			yields = 0

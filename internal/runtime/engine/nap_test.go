@@ -39,7 +39,7 @@ func TestNapsAreApart(t *testing.T) {
 		naps++
 		end = e.now()
 	}}
-	e = New(Config{Oversubscribed: true, Process: process.Config{
+	e = New(Config{Crowd: 2, Process: process.Config{
 		Layout: layout.Uniform(2, 1), Period: 3600e9, Timeout: 36000e9,
 	}}, tr)
 	defer e.Close()

@@ -65,6 +65,10 @@ func (e *Engine) SendWait(context uint64, dst proto.Rank, tag int32, data []byte
 	if e.orders {
 		e.turn(context)
 	}
+	large := len(data) > process.EagerLimit
+	if large {
+		e.attend()
+	}
 	h := e.send(context, dst, tag, data)
 	var err error
 	if h != (Handle{}) {
@@ -72,6 +76,9 @@ func (e *Engine) SendWait(context uint64, dst proto.Rank, tag int32, data []byte
 		_, err = e.take(h)
 	} else if e.shared.Queues(dst) {
 		e.relieve(dst)
+	}
+	if large {
+		e.leave()
 	}
 	e.unlock()
 	return err
@@ -129,11 +136,18 @@ func (e *Engine) ReceiveWait(context uint64, src proto.Rank, tag int32, buffer [
 	if e.orders {
 		e.turn(context)
 	}
+	large := len(buffer) > process.EagerLimit
+	if large {
+		e.attend()
+	}
 	h := e.p.Receive(context, src, tag, buffer)
 	e.until(func() bool { return e.p.Done(h) })
 	s, err := e.take(h)
 	if err != nil {
 		err = e.withdrawn(h, err)
+	}
+	if large {
+		e.leave()
 	}
 	e.unlock()
 	return s, err
@@ -345,6 +359,13 @@ func (e *Engine) OpenContext(id uint64, members []proto.Rank, collective bool) e
 	e.lock()
 	defer e.unlock()
 	return e.p.OpenContext(id, members, collective)
+}
+
+// SetSources says which members of a context send to this rank, if not all do.
+func (e *Engine) SetSources(id uint64, members []proto.Rank) {
+	e.lock()
+	defer e.unlock()
+	e.p.SetSources(id, members)
 }
 
 // CloseContext forgets a context.

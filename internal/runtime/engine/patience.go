@@ -6,7 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"banyan/internal/proto"
-	"banyan/internal/runtime/lane"
 )
 
 // A waiter that polls in vain first polls again at once. Then it offers its core to others between
@@ -49,8 +48,9 @@ const (
 	// microseconds.
 	reliefPolls = 200
 
-	// lateYield is longer than any waiter keeps a core.
-	lateYield = proto.Time(lane.Late)
+	// lateYield is longer than fewWaiters keep a core. Each of more takes its turn too.
+	lateYield  = time.Millisecond
+	fewWaiters = 4
 	// firstPause is how long a waiter makes no yields after a late one. Each late yield costs a
 	// time slice, so every further one doubles the pause, up to longestPause.
 	firstPause   = proto.Time(10 * time.Millisecond)
@@ -59,8 +59,17 @@ const (
 	promptYields = 1000
 )
 
+func (c *Config) oversubscribed() bool { return c.Crowd > 1 }
+
+// late is how long a yield takes after which somebody seems to compute on this core. A yield among
+// many waiters takes as long as all of them take. With one limit for any number, 64 processes on
+// two cores took each other for programs that compute, and blocked: a barrier took ten times as
+// long (docs/results/broadcast-bench.md).
+func (c *Config) late() time.Duration { return lateYield * time.Duration(max(1, c.Crowd/fewWaiters)) }
+
 // rivals is what this process knows of other programs that want its cores.
 type rivals struct {
+	late   proto.Time // a yield that takes so long is late
 	until  proto.Time // no yields before
 	pause  proto.Time // the last one
 	prompt int        // yields in a row that weren't late
@@ -68,7 +77,7 @@ type rivals struct {
 
 // yielded notes how long a yield took.
 func (r *rivals) yielded(before, after proto.Time) {
-	if after-before < lateYield {
+	if after-before < r.late {
 		r.promptly(1)
 		return
 	}
@@ -88,7 +97,7 @@ func (r *rivals) promptly(n int) {
 // when it is time to block. The lock is held, but given up meanwhile if others want it.
 func (e *Engine) linger(idle int) bool {
 	limit, offers := spins, yields
-	if e.cfg.Oversubscribed {
+	if e.cfg.oversubscribed() {
 		limit, offers = spinsOversubscribed, yieldsOversubscribed
 	}
 	if idle <= limit {

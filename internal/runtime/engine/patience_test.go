@@ -10,16 +10,16 @@ import (
 // A late yield ends the yields for a while, each further one for twice as long. Many prompt yields
 // end the doubling.
 func TestGrudges(t *testing.T) {
-	var r rivals
+	r := rivals{late: proto.Time(lateYield)}
 	now := proto.Time(time.Second)
 	late := func() proto.Time {
-		r.yielded(now, now+lateYield)
-		now += lateYield
+		r.yielded(now, now+r.late)
+		now += r.late
 		return r.until - now
 	}
 	prompt := func(n int) {
 		for range n {
-			r.yielded(now, now+lateYield-1)
+			r.yielded(now, now+r.late-1)
 		}
 	}
 	prompt(10)
@@ -42,6 +42,15 @@ func TestGrudges(t *testing.T) {
 	prompt(promptYields)
 	if got := late(); got != firstPause {
 		t.Errorf("no yields for %v although there was trust again", time.Duration(got))
+	}
+}
+
+// A yield among many waiters may take as long as all of them take.
+func TestLate(t *testing.T) {
+	for crowd, want := range map[int]time.Duration{0: time.Millisecond, 1: time.Millisecond, 4: time.Millisecond, 8: 2 * time.Millisecond, 32: 8 * time.Millisecond} {
+		if got := (&Config{Crowd: crowd}).late(); got != want {
+			t.Errorf("%d on a core: late after %v, want %v", crowd, got, want)
+		}
 	}
 }
 

@@ -35,7 +35,8 @@ type Schedule struct {
 	Released func()
 
 	steps   []Step
-	starts  int // operations that the steps start
+	starts  int  // operations that the steps start
+	large   bool // data of some may be offered
 	scratch scratch
 
 	runState
@@ -91,7 +92,7 @@ const lockedBytes = 32 << 10
 func (s *Schedule) Clear() {
 	clear(s.steps) // drop the references to the program's memory
 	s.steps, s.starts = s.steps[:0], 0
-	s.Casts, s.Spreads = 0, false
+	s.Casts, s.Spreads, s.large = 0, false, false
 	s.scratch.giveBack()
 }
 
@@ -102,18 +103,21 @@ func (s *Schedule) Steps() []Step { return s.steps }
 func (s *Schedule) Send(to proto.Rank, data []byte) {
 	st := s.start(StepSend)
 	st.Peer, st.Data = to, data
+	s.large = s.large || len(data) > process.EagerLimit
 }
 
 // Offer adds a send to a world rank that ends when the receiver has the data.
 func (s *Schedule) Offer(to proto.Rank, data []byte) {
 	st := s.start(StepOffer)
 	st.Peer, st.Data = to, data
+	s.large = true
 }
 
 // Receive adds a receive from a world rank of exactly as much as the buffer holds.
 func (s *Schedule) Receive(from proto.Rank, buffer []byte) {
 	st := s.start(StepReceive)
 	st.Peer, st.Data = from, buffer
+	s.large = s.large || len(buffer) > lockedBytes
 }
 
 // Broadcast adds a part in the context's next broadcast; see process.Process.Broadcast.

@@ -46,9 +46,15 @@ type Lane struct {
 // Run carries a schedule out and waits for its end.
 func (e *Engine) Run(s *Schedule) error {
 	e.lock()
+	if s.large {
+		e.attend()
+	}
 	h := e.begin(s, false)
 	if !s.ended {
 		e.until(func() bool { return s.ended })
+	}
+	if s.large {
+		e.leave()
 	}
 	err := s.err
 	switch {

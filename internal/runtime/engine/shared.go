@@ -96,7 +96,7 @@ func (e *Engine) cantShare(x *Shared) error {
 // spinShared goes on with a call, and looks again some times before it gives up.
 func (e *Engine) spinShared(x *Shared, t Taker) commons.State {
 	state := e.advanceShared(x, t)
-	if e.cfg.Oversubscribed {
+	if e.cfg.oversubscribed() {
 		return state
 	}
 	for n := 0; state == commons.Waits && n < sharedSpins; n++ {
@@ -129,7 +129,7 @@ func (e *Engine) waitShared(c sharedCall, t Taker) (err error) {
 	e.waiting.threads++
 	e.sharing = append(e.sharing, c)
 	idle := 0
-	if e.cfg.Oversubscribed {
+	if e.cfg.oversubscribed() {
 		idle = spinsOversubscribed // the others need this core
 	}
 	asked := proto.Rank(-1) // whom it waits for asleep: the process asks whether that one is through

@@ -103,6 +103,7 @@ func (e *Engine) wait(met func() bool, spent int) {
 	}
 	e.alongside()
 	e.waiting.threads++
+	e.attend()
 	if r := e.recorder; r != nil && e.waiting.waiters() == 1 {
 		r.Waits()
 	}
@@ -123,6 +124,7 @@ func (e *Engine) wait(met func() bool, spent int) {
 			break
 		}
 	}
+	e.leave()
 	e.waiting.threads--
 	if r := e.recorder; r != nil && e.waiting.waiters() == 0 {
 		r.Resumes()
@@ -182,6 +184,8 @@ func (e *Engine) rouse() {
 // block sleeps until something may have happened.
 func (e *Engine) block() {
 	e.p.Stalled()
+	e.p.Sleep(true)
+	defer e.p.Sleep(false)
 	if e.waiting.sleeping || e.servedInC() {
 		if e.waiting.sleeperIsProgressThread {
 			e.tr.Wake() // a waiter answers sooner than the progress thread: let it poll

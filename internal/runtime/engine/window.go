@@ -44,7 +44,7 @@ func (e *Engine) AwaitLock(context uint64, name, what string, try func(lost func
 			continue
 		}
 		e.unlock()
-		if n < lockSpins && !e.cfg.Oversubscribed {
+		if n < lockSpins && !e.cfg.oversubscribed() {
 			runtime.Gosched()
 		} else {
 			time.Sleep(pause)

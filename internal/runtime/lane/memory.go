@@ -24,9 +24,6 @@ const (
 	Traced             // frames are recorded for now
 )
 
-// Late is a yield that took so long: somebody computes on this core.
-const Late = time.Millisecond
-
 // Sent is the handle of the request of every send that ended within its call.
 const Sent = (1<<20-1)<<4 | 5
 
@@ -62,6 +59,7 @@ type Memory struct {
 	// patience).
 	yields  int32          // how often; 0: not at all
 	late    uint32         // a yield came back late: C yields no more until Go has said so
+	limit   int64          // which yield is late, in ns
 	yielded uint64         // how often a yield didn't
 	peers   unsafe.Pointer // shm.Ends by rank, nil where there is none
 	sizes   [256]uint8     // of the plain predefined types in bytes, by handle from firstType on; 0: none
@@ -122,6 +120,9 @@ func (m *Memory) SetSpins(spins int) { m.spins = int32(spins) }
 
 // SetYields says how often C offers its core to others while it waits.
 func (m *Memory) SetYields(yields int) { m.yields = int32(yields) }
+
+// SetLate says which of these offers somebody took who computes: one that took so long.
+func (m *Memory) SetLate(limit time.Duration) { m.limit = int64(limit) }
 
 // SetThreads says how patient each of several threads is in C, which then share the lock.
 func (m *Memory) SetThreads(looks, turns int) { m.looks, m.turns = int32(looks), int32(turns) }

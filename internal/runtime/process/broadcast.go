@@ -66,6 +66,13 @@ func (p *Process) OpenBranch(family, id uint64, members []proto.Rank, collective
 	return nil
 }
 
+// SetSources says which members of a context send to this rank, if not all do.
+func (p *Process) SetSources(id uint64, members []proto.Rank) {
+	if c := p.contexts.find(id); c != nil {
+		c.sources = members
+	}
+}
+
 // openStream makes the stream of a context that has none yet.
 func (p *Process) openStream(c *context) {
 	c.stream = broadcast.NewStream(broadcast.StreamConfig{

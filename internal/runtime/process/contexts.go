@@ -32,6 +32,7 @@ type context struct {
 	members    []proto.Rank
 	self       int
 	collective bool
+	sources    []proto.Rank // the members that may send to this rank; nil: all
 	failed     []proto.Rank // members known to have failed, in the order in which this process learnt of it
 	acked      int          // how many of them the program has acknowledged
 
@@ -138,6 +139,14 @@ func (s *contexts) deadline() proto.Time {
 		d = min(d, c.stream.Deadline())
 	}
 	return d
+}
+
+// senders are the members from which a receive from any source may get its message.
+func (c *context) senders() []proto.Rank {
+	if c.sources != nil {
+		return c.sources
+	}
+	return c.members
 }
 
 // inverse is the index of each world rank, or nil if that is the rank.

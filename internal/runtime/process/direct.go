@@ -14,6 +14,8 @@ package process
 const (
 	// directMin is the least that is worth a system call.
 	directMin = 16 << 10
+	// streamMin is the least that is asked for where both ends attend.
+	streamMin = 16 << 10
 	// directPiece is how much is read at once: heartbeats must not wait.
 	directPiece = 1 << 20
 )

@@ -18,10 +18,17 @@ type reading struct {
 	revoked int
 	before  func(piece int) // called before each read
 	pieces  int
+
+	attended []bool // as the process has announced it
+	attends  bool   // whether the peers do
 }
 
 func (r *reading) Expose([]byte) uint64 { return 7 }
 func (r *reading) Revoke()              { r.revoked++ }
+func (r *reading) Attend(on bool)       { r.attended = append(r.attended, on) }
+func (r *reading) Answers(proto.Proc) bool {
+	return r.attends
+}
 func (r *reading) Read(from proto.Proc, dst []byte, address, offset uint64) bool {
 	r.before(r.pieces)
 	r.pieces++

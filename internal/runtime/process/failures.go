@@ -78,11 +78,32 @@ func (p *Process) AckFailed(context uint64, n int) int {
 // unacknowledged is the failed member for which receives from any source may wait, or AnyRank. If
 // all other members have failed it is one of those, whether acknowledged or not.
 func (p *Process) unacknowledged(c *context) proto.Rank {
+	if c.sources != nil {
+		return c.unacknowledgedSource()
+	}
 	switch n := len(c.failed); {
 	case n > c.acked:
 		return c.failed[c.acked]
 	case n > 0 && n == len(c.members)-1 && !slices.Contains(c.failed, p.rank):
 		return c.failed[n-1]
+	}
+	return proto.AnyRank
+}
+
+// unacknowledgedSource is the same for a context in which some members only send to this rank.
+func (c *context) unacknowledgedSource() proto.Rank {
+	last, n := proto.AnyRank, 0
+	for i, r := range c.failed {
+		if !slices.Contains(c.sources, r) {
+			continue
+		}
+		if i >= c.acked {
+			return r
+		}
+		last, n = r, n+1
+	}
+	if n == len(c.sources) {
+		return last
 	}
 	return proto.AnyRank
 }

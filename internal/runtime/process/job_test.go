@@ -45,6 +45,7 @@ type node struct {
 	fenced  map[proto.Proc]bool
 	exposed [][]byte
 	revoked uint64
+	attends bool
 	program program
 	gone    bool // left in order
 	lost    []proto.Rank
@@ -120,6 +121,12 @@ func (n *node) Expose(data []byte) uint64 {
 	return uint64(len(n.exposed)) | n.revoked<<32
 }
 func (n *node) Revoke() { n.revoked++ }
+
+// Attend and Answers have some data asked for, and some read.
+func (n *node) Attend(on bool) { n.attends = on }
+func (n *node) Answers(q proto.Proc) bool {
+	return n.w.nodes[q].attends && n.w.rng.IntN(2) == 0
+}
 func (n *node) Read(from proto.Proc, dst []byte, address, offset uint64) bool {
 	m := n.w.nodes[from]
 	if m.dead || n.fenced[from] || address>>32 != m.revoked || n.w.rng.IntN(4) == 0 {

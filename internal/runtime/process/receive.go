@@ -53,6 +53,7 @@ type arrival struct {
 	logged   int    // its number in the log, or 0
 	wanted   uint64 // how much of it fits the buffer
 	received uint64
+	asked    bool // counted in attention.asked
 }
 
 // Receive posts a receive. src and tag may be wildcards. The buffer stays borrowed until the
@@ -245,6 +246,10 @@ func (p *Process) fill(h Handle, r *request, body []byte) {
 
 // dropArrival forgets an arrival and what it holds.
 func (p *Process) dropArrival(ah Handle, a *arrival) {
+	if a.asked {
+		a.asked = false
+		p.attention.asked--
+	}
 	if a.body != nil {
 		p.buffers.put(a.body)
 		a.body = nil

@@ -44,6 +44,10 @@ func (p *Process) pull(a *arrival, r *request) {
 	case a.wanted == 0:
 		p.releaseSender(a)
 		p.endRendezvous(a)
+	case a.wanted >= streamMin && p.both(a):
+		a.asked = true
+		p.attention.asked++
+		p.ask(a)
 	case !p.read(a, r):
 		p.ask(a)
 	}

@@ -25,6 +25,7 @@ const (
 type sends struct {
 	messages    slab[message]
 	transfers   slab[transfer]
+	answered    int      // transfers to receivers that attend
 	throttled   []Handle // sends that wait for room
 	typ         uint32   // the number of the type of what is sent; 0: none is given
 	retainLimit uint64   // the constant, but in tests
@@ -106,6 +107,7 @@ func (p *Process) sendOffer(context uint64, dst proto.Rank, tag int32, data []by
 	mh, m := p.sends.messages.take()
 	m.request, m.Rendezvous, m.Body = h, true, data
 	r.peer, r.context, r.tag, r.message, r.buffer = dst, context, tag, mh, data
+	p.offering()
 	p.replicate(mh, m, context, dst, tag, len(data), nil)
 	return h
 }
@@ -312,6 +314,7 @@ func (p *Process) settle(mh Handle, m *message) {
 		p.buffers.put(m.wire)
 	}
 	if m.Rendezvous {
+		p.attention.offers--
 		if r := p.requests.get(m.request); r != nil {
 			var err error
 			if p.replica.Lost(m.Dst) {

@@ -177,11 +177,11 @@ func (p *Process) askAbout(context uint64, src proto.Rank) {
 		if c == nil || !t.alone {
 			return
 		}
-		i := slices.IndexFunc(c.members, func(m proto.Rank) bool { return m != p.rank && !p.over(m) })
+		i := slices.IndexFunc(c.senders(), func(m proto.Rank) bool { return m != p.rank && !p.over(m) })
 		if i < 0 {
 			return
 		}
-		src = c.members[i]
+		src = c.senders()[i]
 	}
 	q := p.replica.Source(src)
 	if q == proto.NoProc || p.over(src) {
@@ -294,7 +294,7 @@ func (p *Process) forlorn(context uint64, src proto.Rank) bool {
 		if !p.over(src) {
 			return false
 		}
-	case c == nil || !p.through.alone || slices.ContainsFunc(c.members, func(m proto.Rank) bool { return m != p.rank && !p.over(m) }):
+	case c == nil || !p.through.alone || slices.ContainsFunc(c.senders(), func(m proto.Rank) bool { return m != p.rank && !p.over(m) }):
 		return false
 	}
 	held := func(m early) bool {

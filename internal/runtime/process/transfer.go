@@ -23,6 +23,7 @@ type transfer struct {
 	inFlight int    // fragments the transport holds
 	handed   bool   // the transport has all of it
 	void     bool   // the receiver is gone: only the end of the fragments is awaited
+	answers  bool   // counted in sends.answered
 }
 
 // pulled answers a receiver that wants the data of an offer.
@@ -46,6 +47,10 @@ func (p *Process) pulled(from proto.Proc, h *wire.Header) {
 	th, t := p.sends.transfers.take()
 	*t = transfer{to: from, message: mh, receiver: f.Receiver, end: min(f.Wanted, m.Total)}
 	m.transfers++
+	if p.attention.announced {
+		t.answers = true
+		p.sends.answered++
+	}
 	p.feed(th, t)
 }
 
@@ -90,6 +95,9 @@ func (p *Process) Sent(to proto.Proc, token uint64) {
 func (p *Process) endTransfer(th Handle, t *transfer) {
 	mh := t.message
 	m := p.sends.messages.get(mh)
+	if t.answers {
+		p.sends.answered--
+	}
 	p.sends.transfers.put(th)
 	m.transfers--
 	if r := p.requests.get(m.request); r != nil && m.transfers == 0 && !m.released {

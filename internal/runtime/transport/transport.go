@@ -89,6 +89,14 @@ type DirectReader interface {
 	// calls it before such data may change.
 	Revoke()
 
+	// Attend announces whether this process waits, and polls meanwhile, so that it answers
+	// others at once.
+	Attend(on bool)
+
+	// Answers says whether another Proc, whose data this one could Read, attends: then it had
+	// better be asked for the data.
+	Answers(p proto.Proc) bool
+
 	// Read copies data that another Proc has exposed, from an offset on, to dst, and says whether
 	// it did. If not, the data has to come another way.
 	Read(from proto.Proc, dst []byte, exposed, offset uint64) bool

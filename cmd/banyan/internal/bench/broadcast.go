@@ -1,9 +1,11 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +21,7 @@ type broadcastFlags struct {
 	trees, corrections []string
 	after              time.Duration
 	out, chart, dir    string
+	libraries          []string
 	format             table.Format
 }
 
@@ -63,6 +66,7 @@ func broadcastCommand() *cobra.Command {
 	flags.Float64SliceVar(&p.Dead, "dead", []float64{0, 5}, "percent of the ranks that are dead, rounded up")
 	flags.StringVar(&p.Transport, "transport", "auto", "auto, shm or tcp")
 	flags.StringSliceVar(&p.Hosts, "host", nil, "hosts on which the ranks are, as h0,h1 (default this machine alone)")
+	flags.StringSliceVar(&f.libraries, "library", nil, "measure these libraries only: banyan, openmpi, mpich. MPICH takes minutes with many more ranks than cores")
 	flags.StringVar(&f.dir, "dir", "", "make the programs in a new folder of `DIR`, which all hosts share (default that of temporary files)")
 	cli.CountFlag(flags, &p.Rounds, "rounds", 5, "rounds")
 	cli.CountFlag(flags, &p.Count, "count", 20, "broadcasts of a job; fewer if they are large")
@@ -80,6 +84,12 @@ func (f *broadcastFlags) run(cmd *cobra.Command) (err error) {
 	}
 	if err := f.plan.Check(); err != nil {
 		return err
+	}
+	if _, err := chosen(peers.Libraries(""), f.libraries); err != nil {
+		return err
+	}
+	if len(f.libraries) > 0 && !slices.Contains(f.libraries, "banyan") {
+		return errors.New("--library: the ratios are to a tree of banyan's, so it must be among them")
 	}
 	out := cmd.OutOrStdout()
 	var files [2]*os.File
@@ -126,12 +136,16 @@ func (f *broadcastFlags) measure(cmd *cobra.Command) ([]broadcast.Row, error) {
 		return nil, err
 	}
 	defer shop.close()
-	b, missing, err := broadcast.Build(shop.dir, peers.Libraries(shop.bin))
+	libraries, err := chosen(peers.Libraries(shop.bin), f.libraries)
+	if err != nil {
+		return nil, err
+	}
+	b, missing, err := broadcast.Build(shop.dir, libraries)
 	if err != nil {
 		return nil, cli.Failed(err)
 	}
 	for _, name := range missing {
-		if err := shop.lacks(name, false); err != nil {
+		if err := shop.lacks(name, len(f.libraries) > 0); err != nil {
 			return nil, err
 		}
 	}

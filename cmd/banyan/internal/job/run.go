@@ -228,6 +228,7 @@ func (f *runFlags) command() *cobra.Command {
 	flags.IntVar(&f.config.SnapshotDirEvery, "snapshot-dir-every", 0, "write one of `N` snapshots to --snapshot-dir; the others are in memory only (default 1)")
 	flags.BoolVar(&f.config.ResumeSnapshot, "resume", false, "go on from the last whole snapshot in the --snapshot-dir of a job that has ended")
 	flags.StringVar(&f.config.FaultTolerance, "with-ft", launcher.FaultToleranceAuto, "whether the job goes on when a rank is lost (without replicas): auto (if the program has set an error handler for that), ulfm or mpi (yes, and each rank's\nerror handler decides), no")
+	flags.StringVar(&f.config.InitialErrhandler, "initial-errhandler", "", "the error `HANDLER` with which the program starts: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return (default $BANYAN_INITIAL_ERRHANDLER, or mpi_errors_are_fatal)")
 	flags.IntVar(&f.config.SpareRanks, "spare-ranks", 0, "start `N` more ranks, which wait to take the rank of a dead one, in programs that handle failures themselves")
 	flags.StringVar(&f.faults, "fault", "", "`PLAN` of processes to kill or stop (see above)")
 	flags.StringVar(&f.config.Transport, "transport", launcher.TransportAuto,
@@ -287,6 +288,9 @@ func (f *runFlags) parse(cmd *cobra.Command, args []string) error {
 	}
 	if !cmd.Flags().Changed("bcast") {
 		c.Bcast = os.Getenv(env.Bcast)
+	}
+	if !cmd.Flags().Changed("initial-errhandler") {
+		c.InitialErrhandler = os.Getenv(env.InitialErrhandler)
 	}
 	return f.parseTimeout()
 }

@@ -36,6 +36,19 @@ func (t *Transport) Revoke() {
 	}
 }
 
+// Attend implements transport.DirectReader.
+func (t *Transport) Attend(on bool) {
+	if t.doorbells != nil {
+		t.doorbells.Attend(on)
+	}
+}
+
+// Answers implements transport.DirectReader.
+func (t *Transport) Answers(q proto.Proc) bool {
+	p := t.peers[q]
+	return p != nil && p.link != nil && p.link.Attends()
+}
+
 // Read implements transport.DirectReader. It reads from peers that share memory, by
 // process_vm_readv. After a refusal it doesn't try that peer again.
 //

@@ -126,8 +126,18 @@ func (t *Transport) giveBack(to proto.Proc, token uint64) {
 
 // pour sends as much of a frame as the medium takes.
 func (t *Transport) pour(p *peer, header, payload []byte) int {
-	n := t.write(p, header, payload)
-	if p.link == nil || n < len(header) {
+	if p.link == nil {
+		return t.write(p, header, payload)
+	}
+	// The header of a large payload has a record of its own: so the reader knows where all of the
+	// payload goes.
+	n := 0
+	if len(payload) > transport.DirectSize {
+		n = t.write(p, header)
+	} else {
+		n = t.write(p, header, payload)
+	}
+	if n < len(header) {
 		return n
 	}
 	for n < len(header)+len(payload) {
@@ -173,9 +183,8 @@ func (t *Transport) put(p *peer, runs ...[]byte) int {
 
 // flush sends what waits in a peer's queue.
 func (t *Transport) flush(p *peer) {
-	if p.link != nil {
-		p.link.Out.Hunger()
-	}
+	// Each Poll looks at an active peer, which needn't tell then that it has made room.
+	told := p.link == nil || p.active
 	if p.sealed != nil {
 		t.flushSealed(p)
 	}
@@ -183,7 +192,12 @@ func (t *Transport) flush(p *peer) {
 		t.runs = p.outbox.Bytes(t.runs[:0], tcp.MaxRuns)
 		n := t.write(p, t.runs...)
 		if n == 0 {
-			break
+			if told {
+				break
+			}
+			p.link.Out.Hunger()
+			told = true
+			continue
 		}
 		t.moved++
 		t.tokens = p.outbox.Advance(&t.pool, n, t.tokens[:0])

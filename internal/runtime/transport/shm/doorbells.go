@@ -34,6 +34,8 @@ type page struct {
 	_       [2*lineSize - 4]byte
 	revoked atomic.Uint64 // see Revoke
 	_       [2*lineSize - 8]byte
+	attends atomic.Uint32 // see Attend
+	_       [2*lineSize - 4]byte
 }
 
 // doorbellsSize is the size in bytes of the page of a process in a job of so many.
@@ -128,6 +130,18 @@ func rouse(asleep *atomic.Uint32) bool { return asleep.Load() != 0 && asleep.Com
 // Revoke announces that data that the owner has exposed to its peers may change. Revoked is how
 // often it did: a peer that reads exposed data compares the number before and after.
 func (b *Doorbells) Revoke() { b.page.revoked.Add(1) }
+
+// Attend announces whether the owner waits, and polls meanwhile: then it answers its peers at once.
+func (b *Doorbells) Attend(on bool) {
+	word := uint32(0)
+	if on {
+		word = 1
+	}
+	b.page.attends.Store(word)
+}
+
+// Attends says what Attend has announced last.
+func (b *Doorbells) Attends() bool { return b.page.attends.Load() != 0 }
 
 // Revoked counts Revoke.
 func (b *Doorbells) Revoked() uint64 { return b.page.revoked.Load() }

@@ -116,6 +116,9 @@ func (e *Ends) rouse() {
 // Revoked is how often the peer has called Revoke.
 func (l *Link) Revoked() uint64 { return l.doorbells.Revoked() }
 
+// Attends says what the peer has announced by Attend.
+func (l *Link) Attends() bool { return l.doorbells.Attends() }
+
 // Close ends this side of a link. The peer can still read what is in the rings.
 func (l *Link) Close() {
 	if l.Ends == nil {

@@ -14,8 +14,12 @@ const (
 	// writer's core as long to get one back as to get several together.
 	ahead = 2 * window
 	// chunkSize is the most bytes that a stream record carries: the reader copies one record
-	// while the writer fills the next.
-	chunkSize = 8 << 10
+	// while the writer fills the next. chunkShare says which part of a ring that is at most.
+	chunkSize  = 32 << 10
+	chunkShare = 8
+	// chunkLeast is what a record carries at least, if there is as much. Of less than twice the
+	// most a record carries half: so the reader isn't left with much to do at the end.
+	chunkLeast = 8 << 10
 )
 
 // Writer is the writing end of a ring.
@@ -138,14 +142,19 @@ func (w *Writer) full(h *wire.Header, payload []byte) bool {
 // Stream writes bytes of a stream, as many as there is room for, but at most one record. It
 // returns how many it has written.
 func (w *Writer) Stream(runs ...[]byte) int {
-	if !w.room(streamSize+chunkSize) && !w.room(streamSize+lineSize) {
+	total := uint64(0)
+	for _, run := range runs {
+		total += uint64(len(run))
+	}
+	most := min(max(lines(total/2), chunkLeast), chunkSize, w.size/chunkShare)
+	if !w.room(streamSize+most) && !w.room(streamSize+lineSize) {
 		return 0
 	}
-	most := min(w.limit-w.tail-window-streamSize, chunkSize)
+	most = min(w.limit-w.tail-window-streamSize, most)
 	body := unsafe.Slice((*byte)(unsafe.Add(w.at(w.tail), streamSize)), most)
 	n := 0
 	for _, run := range runs {
-		n += copy(body[n:], run)
+		n += put(body[n:], run)
 	}
 	if n > 0 {
 		w.publish(formStream|uint64(n)<<32, streamSize+uint64(n))
@@ -158,4 +167,8 @@ func (w *Writer) Stream(runs ...[]byte) int {
 func (w *Writer) Hunger() { w.control.hungry.Store(1) }
 
 // Fed announces that the writer doesn't wait for room any more.
-func (w *Writer) Fed() { w.control.hungry.Store(0) }
+func (w *Writer) Fed() {
+	if w.control.hungry.Load() != 0 { // to store takes the line from the reader
+		w.control.hungry.Store(0)
+	}
+}
