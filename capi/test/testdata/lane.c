@@ -16,7 +16,7 @@
 
 #include "check.h"
 
-enum { EVENTS = 250, LATER = 8, LARGEST = 100000, THREADS = 3, COMMS = 3, LAYOUTS = 6, SPREAD = 3 };
+enum { EVENTS = 250, LATER = 8, LARGEST = 100000, THREADS = 3, COMMS = 3, LAYOUTS = 7, SPREAD = 3 };
 
 // layout is a type of bytes, and where the bytes of an instance lie; extent is at most SPREAD times the size.
 static struct layout {
@@ -35,6 +35,8 @@ static void lay(void)
 	MPI_Type_vector(2, 4, 7, MPI_BYTE, &made[3]);
 	MPI_Type_indexed(3, blocks, places, MPI_BYTE, &made[4]);
 	MPI_Type_vector(125, 8, 20, MPI_BYTE, &made[5]);
+	int runs[] = {3, 7, 9, 16, 31, 34}, from[] = {0, 12, 25, 40, 60, 100}; // each is copied in another way
+	MPI_Type_indexed(6, runs, from, MPI_BYTE, &made[6]);
 	for (int t = 0; t < LAYOUTS; t++) {
 		struct layout *l = &layouts[t];
 		MPI_Aint low = 0, extent;
@@ -52,6 +54,9 @@ static void lay(void)
 		l->extent = (int)extent;
 		for (int i = 0; i < l->size; i++)
 			l->at[i] = t == 3 ? i / 4 * 7 + i % 4 : t == 4 ? (i < 1 ? 3 : i < 6 ? 20 + i - 1 : 10 + i - 6) : t == 5 ? i / 8 * 20 + i % 8 : i;
+		for (int i = 0, k = 0; t == 6 && k < 6; k++)
+			for (int b = 0; b < runs[k]; b++)
+				l->at[i++] = from[k] + b;
 	}
 }
 

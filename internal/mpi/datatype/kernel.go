@@ -89,37 +89,38 @@ func scattered(n *node, i, j int, base unsafe.Pointer, off int64, msg unsafe.Poi
 	case 16:
 		listed[[2]uint64](base, off, n.disps[i:j], msg, w)
 	default:
-		items := n.items[i:j]
-		start := items[0].from
-		for k := range items {
-			it := &items[k]
-			copyShort(unsafe.Add(base, off+it.disp), unsafe.Add(msg, it.from-start), it.size, w)
-		}
+		shorts(n.items[i:j], base, off, msg, w)
 	}
 }
 
-// copyShort is copyRun for runs that are often short: a call for each would take longer than the
-// copy.
-func copyShort(mem, msg unsafe.Pointer, n int64, w way) {
-	to, from := msg, mem
-	if w == scatter {
-		to, from = mem, msg
-	}
-	switch n {
-	case 4:
-		*(*uint32)(to) = *(*uint32)(from)
-	case 8:
-		*(*uint64)(to) = *(*uint64)(from)
-	case 12:
-		*(*[3]uint32)(to) = *(*[3]uint32)(from)
-	case 16:
-		*(*[2]uint64)(to) = *(*[2]uint64)(from)
-	case 24:
-		*(*[3]uint64)(to) = *(*[3]uint64)(from)
-	case 32:
-		*(*[4]uint64)(to) = *(*[4]uint64)(from)
-	default:
-		copyRun(mem, msg, n, w)
+// shorts copies runs that are often short. A call for each would take longer than the copy. A run
+// of one to two times a word's size is its first word and its last: sizes that differ share a case,
+// so that the processor guesses it.
+func shorts(items []item, base unsafe.Pointer, off int64, msg unsafe.Pointer, w way) {
+	start := items[0].from
+	for k := range items {
+		it := &items[k]
+		to, from, n := unsafe.Add(msg, it.from-start), unsafe.Add(base, off+it.disp), it.size
+		if w == scatter {
+			to, from = from, to
+		}
+		switch {
+		case n > 32:
+			copy(unsafe.Slice((*byte)(to), n), unsafe.Slice((*byte)(from), n))
+		case n > 16:
+			first, last := *(*[2]uint64)(from), *(*[2]uint64)(unsafe.Add(from, n-16))
+			*(*[2]uint64)(to), *(*[2]uint64)(unsafe.Add(to, n-16)) = first, last
+		case n >= 8:
+			first, last := *(*uint64)(from), *(*uint64)(unsafe.Add(from, n-8))
+			*(*uint64)(to), *(*uint64)(unsafe.Add(to, n-8)) = first, last
+		case n >= 4:
+			first, last := *(*uint32)(from), *(*uint32)(unsafe.Add(from, n-4))
+			*(*uint32)(to), *(*uint32)(unsafe.Add(to, n-4)) = first, last
+		default:
+			for b := range n {
+				*(*byte)(unsafe.Add(to, b)) = *(*byte)(unsafe.Add(from, b))
+			}
+		}
 	}
 }
 

@@ -7,7 +7,8 @@ import (
 	"unsafe"
 )
 
-// cases are types that programs use. A benchmark copies 1 MiB of data with each.
+// cases are types that programs use. A benchmark copies 1 MiB of data with each,
+// but where another size is told.
 func cases() []struct {
 	name  string
 	t     *Type
@@ -47,6 +48,7 @@ func cases() []struct {
 		{"padded structs", padded, n / 2},
 		{"structs of odd fields", odd, n * 8 / 56},
 		{"indexed blocks", must(Indexed(lengths, places, theDouble)), 1},
+		{"few indexed blocks", must(Indexed(lengths[:64], places[:64], theDouble)), 1}, // 1 KiB
 	}
 }
 
