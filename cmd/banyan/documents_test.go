@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -50,6 +51,8 @@ func TestWrongCommandLines(t *testing.T) {
 		{"banyan run -n 4 --replica 2 ./program", false, "banyan run has no flag --replica"},
 		{"banyan sim broadcast --procs 16 | grep --color x", true, ""},
 		{"$ banyan sim broadcast --proces 16", true, "banyan sim broadcast has no flag --proces"},
+		{"banyan bench mpi --program './solver -s 8' --procs 2", true, ""},
+		{"banyan bench mpi --program './solver -s 8' --prog 2", true, "banyan bench mpi has no flag --prog"},
 		{"banyan simulate", false, "banyan has no command simulate"},
 		{"banyan sim broadcasts --procs 16", false, "banyan sim has no command broadcasts"},
 		{"banyan bench mpi --rounds 6; banyan bench mpi --round 6", false, "banyan bench mpi has no flag --round"},
@@ -71,6 +74,9 @@ func TestWrongCommandLines(t *testing.T) {
 	}
 }
 
+// quoted is one argument, whatever is in it.
+var quoted = regexp.MustCompile(`'[^'\n]*'|"[^"\n]*"`)
+
 // wrong says what is wrong with the commands and flags in a piece of code.
 func wrong(c house.Code) (problems []string) {
 	if c.Block && !slices.Contains([]string{"", "sh", "console"}, c.Language) {
@@ -83,6 +89,7 @@ func wrong(c house.Code) (problems []string) {
 	for _, separator := range []string{"$(", ")", "|", ";", "&&", "||"} {
 		text = strings.ReplaceAll(text, separator, "\n")
 	}
+	text = quoted.ReplaceAllString(text, "QUOTED")
 	for _, line := range strings.Split(text, "\n") {
 		problems = append(problems, wrongCommand(strings.Fields(line))...)
 	}
