@@ -84,7 +84,6 @@ static inline int banyan_result(int code)
 #define OF_COMM(comm) (uintptr_t)(comm), 0
 #define OF_WIN(win) 0, (uintptr_t)(win)
 int banyan_missing(int *said, const char *function, uintptr_t comm, uintptr_t win);
-int banyan_missing_quiet(int *said, const char *function, int code);
 
 #pragma GCC visibility pop
 
@@ -93,13 +92,6 @@ int banyan_missing_quiet(int *said, const char *function, int code);
 		static int said;                                      \
 		GUARD(function);                                      \
 		return banyan_missing(&said, #function, object);      \
-	} while (0)
-// The tool interface has no error handler.
-#define MISSING_TOOL(function)                                        \
-	do {                                                          \
-		static int said;                                      \
-		GUARD(function);                                      \
-		return banyan_missing_quiet(&said, #function, MPI_T_ERR_NOT_SUPPORTED); \
 	} while (0)
 
 #endif

@@ -80,19 +80,13 @@ func (f *form) work() string {
 
 // stub is the body of a function that isn't implemented.
 func (f *form) stub() string {
-	var b strings.Builder
 	object := "NO_OBJECT"
 	for i, p := range f.Call.Params {
 		if p.Kind == handle && (p.Go == "Comm" || p.Go == "Win") && object == "NO_OBJECT" {
 			object = fmt.Sprintf("OF_%s(%s)", strings.ToUpper(p.Go), f.List[i].Name)
 		}
 	}
-	if strings.HasPrefix(f.Name, "MPI_T_") {
-		fmt.Fprintf(&b, "\tMISSING_TOOL(%s);\n", f.Name)
-	} else {
-		fmt.Fprintf(&b, "\tMISSING(%s, %s);\n", f.Name, object)
-	}
-	return b.String()
+	return fmt.Sprintf("\tMISSING(%s, %s);\n", f.Name, object)
 }
 
 // exports writes the Go functions that the C ones call.

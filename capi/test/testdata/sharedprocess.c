@@ -273,8 +273,7 @@ static void missing(void)
 	CHECK(MPI_Close_port("nothing") == MPI_ERR_UNSUPPORTED_OPERATION);
 	MPI_Comm c;
 	CHECK(MPI_Comm_connect("nothing", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &c) == MPI_ERR_UNSUPPORTED_OPERATION);
-	int level;
-	CHECK(MPI_T_init_thread(MPI_THREAD_SINGLE, &level) == MPI_T_ERR_NOT_SUPPORTED);
+	CHECK(MPI_Unpublish_name("name", MPI_INFO_NULL, "nothing") == MPI_ERR_UNSUPPORTED_OPERATION);
 }
 
 static void missing_fatal(void)
