@@ -12,15 +12,15 @@ const (
 
 // attend and leave enclose what a thread does that waits in the end. Large data between two
 // processes that attend goes through the ring (process.Attend). Where processes share cores one of
-// the two may not run. The lock is held.
+// the two may not run, and replicas read. The lock is held.
 func (e *Engine) attend() {
-	if !e.cfg.oversubscribed() {
+	if e.attends {
 		e.p.Attend()
 	}
 }
 
 func (e *Engine) leave() {
-	if e.cfg.oversubscribed() {
+	if !e.attends {
 		return
 	}
 	for turns, vain := 0, 0; turns < streamTurns && vain < streamPolls && e.p.Streams() && !e.closed; {

@@ -115,6 +115,7 @@ type Engine struct {
 
 	waiting waiting
 	rivals  rivals
+	attends bool // what attend does; the same as long as the engine lives
 	polling polling
 	running running
 	sharing []sharedCall // that wait
@@ -141,6 +142,7 @@ func New(cfg Config, tr transport.Transport) *Engine {
 	}
 	e.recorder = cfg.Process.Recorder
 	e.rivals.late = proto.Time(cfg.late())
+	e.attends = !cfg.oversubscribed() && !cfg.Process.Layout.Replicated()
 	e.openLane()
 	e.beginCounting()
 	e.waiting.awake.L = &e.mu
