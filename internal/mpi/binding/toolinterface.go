@@ -11,7 +11,7 @@ import (
 
 // toolCodes are the codes of package tool's errors.
 var toolCodes = map[error]Code{
-	tool.ErrUninitialised: TErrNotInitialized, tool.ErrIndex: TErrInvalidIndex, tool.ErrName: TErrInvalidName, tool.ErrItem: TErrInvalidItem,
+	tool.ErrUninitialised: TErrNotInitialized, tool.ErrIndex: TErrInvalidIndex, tool.ErrName: TErrInvalidName,
 	tool.ErrSession: TErrInvalidSession, tool.ErrHandle: TErrInvalidHandle, tool.ErrNever: TErrCvarSetNever, tool.ErrNotNow: TErrCvarSetNotNow,
 	tool.ErrReadOnly: TErrPvarNoWrite, tool.ErrContinuous: TErrPvarNoStartstop, tool.ErrValue: TErrInvalid,
 }

@@ -10,7 +10,6 @@ var (
 	ErrUninitialised = errors.New("tool: not initialised")
 	ErrIndex         = errors.New("tool: no such index")
 	ErrName          = errors.New("tool: no such name")
-	ErrItem          = errors.New("tool: no such item")
 	ErrSession       = errors.New("tool: no such session")
 	ErrHandle        = errors.New("tool: no such handle")
 	ErrNever         = errors.New("tool: a program can't set it")

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -32,7 +33,7 @@ func open(t *testing.T) *fixture {
 }
 
 func (f *fixture) index(name string) int {
-	return Index(f.Performance, name, func(v *Performance) *Named { return &v.Named })
+	return slices.IndexFunc(f.Performance, func(v Performance) bool { return v.Name == name })
 }
 
 // A counter counts for a handle from its start to its stop; what another session does doesn't show.

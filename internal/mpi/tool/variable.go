@@ -1,7 +1,5 @@
 package tool
 
-import "slices"
-
 // Type is what the elements of a variable or an event are.
 type Type uint8
 
@@ -18,9 +16,8 @@ type Verbosity int32
 
 // Values of Verbosity.
 const (
-	ForUsers      Verbosity = 0x09 // MPI_T_VERBOSITY_USER_BASIC
-	ForTuners     Verbosity = 0x11 // MPI_T_VERBOSITY_TUNER_BASIC
-	ForDevelopers Verbosity = 0x21 // MPI_T_VERBOSITY_MPIDEV_BASIC
+	ForUsers  Verbosity = 0x09 // MPI_T_VERBOSITY_USER_BASIC
+	ForTuners Verbosity = 0x11 // MPI_T_VERBOSITY_TUNER_BASIC
 )
 
 // Named is what variables and events have in common.
@@ -69,9 +66,4 @@ type Performance struct {
 	Named
 	Class Class
 	Of    func(*Sample) uint64
-}
-
-// Index is the number of the variable or event of a name, or -1.
-func Index[T any](all []T, name string, named func(*T) *Named) int {
-	return slices.IndexFunc(all, func(v T) bool { return named(&v).Name == name })
 }
