@@ -547,6 +547,26 @@ static void replicas(void)
 	done();
 }
 
+// Rank 1 makes a mistake that ends the job.
+static void fatal(const char *what)
+{
+	double x = 0;
+	make(MPI_WIN_FLAVOR_CREATE);
+	OK(MPI_Win_set_name(win, "halo"));
+	if (strcmp(what, "epoch") != 0)
+		OK(MPI_Win_fence(0, win));
+	if (rank == 1) {
+		if (strcmp(what, "range") == 0)
+			MPI_Put(&x, 1, MPI_DOUBLE, 0, elements, 1, MPI_DOUBLE, win);
+		else if (strcmp(what, "epoch") == 0)
+			MPI_Get(&x, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, win);
+		else
+			MPI_Put(&x, 1, MPI_DOUBLE, 9, 0, 1, MPI_DOUBLE, win);
+	}
+	OK(MPI_Barrier(MPI_COMM_WORLD));
+	CHECK(0);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -558,6 +578,6 @@ int main(int argc, char **argv)
 	else if (strcmp(what, "replicas") == 0)
 		replicas();
 	else
-		CHECK(0);
+		fatal(what);
 	return END;
 }

@@ -151,7 +151,9 @@ func (w *world) Clone() *world {
 	return &c
 }
 
-func (w *world) AppendKey(dst []byte) []byte { return fmt.Appendf(dst, "%v%v%v%v", w.m, w.members, w.asked, w.lost) }
+func (w *world) AppendKey(dst []byte) []byte {
+	return fmt.Appendf(dst, "%v%v%v%v", w.m, w.members, w.asked, w.lost)
+}
 
 func newWorld(members, rounds int, canary string) *world {
 	w := &world{members: make([]member, members), canary: canary}
