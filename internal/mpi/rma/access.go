@@ -167,6 +167,8 @@ func (w *Window) Do(a Access) (*Operation, error) {
 		if done, err := w.here(&a, &m, base); done {
 			return nil, err
 		}
+	} else if w.beside(&a, &m) {
+		return nil, nil
 	}
 	return w.there(&a, &m)
 }

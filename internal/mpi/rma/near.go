@@ -84,3 +84,28 @@ func (m *message) copy(a *Access, base unsafe.Pointer) {
 		}
 	}
 }
+
+// beside carries a put or a get out on memory of another process of this host, by the system. It
+// returns false if that isn't possible: then the target does it.
+func (w *Window) beside(a *Access, m *message) bool {
+	p := w.memory.Parts[a.Rank].Process
+	if p == nil || m.typ != nil {
+		return false
+	}
+	switch m.verb {
+	case put:
+		return p.Write(m.disp, a.Origin.packed())
+	case get:
+		data, contiguous := a.Result.contiguous()
+		if contiguous {
+			return p.Read(m.disp, data[:m.size])
+		}
+		data = make([]byte, m.size)
+		if !p.Read(m.disp, data) {
+			return false
+		}
+		a.Result.unpack(data)
+		return true
+	}
+	return false
+}
