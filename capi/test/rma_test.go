@@ -71,3 +71,15 @@ func TestRmaMessages(t *testing.T) {
 		}
 	}
 }
+
+// Replicas that are replaced go on with the windows of their donors.
+func TestRmaHeal(t *testing.T) {
+	program := compile(t, "rmaheal")
+	want := run(t, tool("banyan"), "run", "-n", "3", "--replicas", "2", program, "60")
+	want.fine(t)
+	o := run(t, tool("banyan"), "run", "-n", "3", "--replicas", "2", "--heal",
+		"--fault", "kill rank=1 replica=0 at=200ms; kill rank=0 replica=1 at=500ms", program, "60")
+	if o.code != 0 || sorted(o.stdout) != sorted(want.stdout) || !strings.Contains(o.stderr, "is back") {
+		t.Errorf("%v, want %v", o, want)
+	}
+}

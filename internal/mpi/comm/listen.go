@@ -15,3 +15,6 @@ func (c *Comm) Listen(l engine.Listener) *engine.Ear { return c.eng.Listen(c.con
 func (c *Comm) Await(from int, name, what string, met func(lost func(proto.Rank) bool) (bool, error)) error {
 	return c.wrap(name, c.eng.Await(c.context, c.group[from], name, what, met))
 }
+
+// Title names the communicator among the parts of a process, for what stands on it.
+func (c *Comm) Title() string { return c.title() }

@@ -7,10 +7,10 @@ import (
 	"banyan/internal/mpi/comm"
 )
 
-// refused is an error if this window's parts can't be locked at all.
-func (w *Window) refused() error {
+// refused is an error if a part can't be locked at all; rank is -1 for all parts.
+func (w *Window) refused(rank int) error {
 	switch {
-	case w.copies:
+	case w.copies && rank != w.comm.Rank():
 		return wrong(ErrReplicas, "in a job with replicas no rank accesses another one's part without its taking part: each replica "+
 			"would come to it at a moment of its own; use MPI_Win_fence, or MPI_Win_post and MPI_Win_start")
 	case w.noLocks:
@@ -22,7 +22,7 @@ func (w *Window) refused() error {
 // Lock locks the part of a rank, and waits while others hold a lock that excludes it. With nocheck
 // the program has promised that none do.
 func (w *Window) Lock(rank int, exclusive, nocheck bool) error {
-	if err := w.refused(); err != nil {
+	if err := w.refused(rank); err != nil {
 		return err
 	}
 	w.mu.Lock()
@@ -55,7 +55,7 @@ func (w *Window) Lock(rank int, exclusive, nocheck bool) error {
 // take takes a lock.
 func (w *Window) take(rank int, exclusive, nocheck bool) error {
 	switch {
-	case nocheck:
+	case nocheck || w.copies: // with replicas it is this rank's own: nobody else can lock it
 		return nil
 	case !w.spread:
 		return w.memory.Lock(rank, exclusive)
@@ -92,11 +92,14 @@ func (w *Window) Unlock(rank int) error {
 		return wrong(ErrSync, "this rank hasn't locked rank %d's part", rank)
 	}
 	order()
-	v := flush
-	if w.spread && checked {
-		v = unlock
+	var err error
+	switch {
+	case w.copies:
+	case w.spread && checked:
+		err = w.complete([]int{rank}, unlock)
+	default:
+		err = w.complete([]int{rank}, flush)
 	}
-	err := w.complete([]int{rank}, v)
 	w.mu.Lock()
 	if !w.spread && checked {
 		w.memory.Unlock(rank, exclusive)
@@ -108,7 +111,7 @@ func (w *Window) Unlock(rank int) error {
 
 // LockAll takes the shared locks of all parts.
 func (w *Window) LockAll(nocheck bool) error {
-	if err := w.refused(); err != nil {
+	if err := w.refused(-1); err != nil {
 		return err
 	}
 	w.mu.Lock()
@@ -188,6 +191,7 @@ func (w *Window) Leave() {
 	for rank := range w.to {
 		exclusive, held := locks[rank]
 		switch {
+		case w.copies:
 		case w.spread && (held || all):
 			w.send(rank, &message{verb: leave})
 		case exclusive:

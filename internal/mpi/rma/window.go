@@ -62,11 +62,13 @@ func Open(cfg Config) *Window {
 	if !w.copies && c.Size() > 1 {
 		w.ear = c.Listen(&w.target)
 	}
+	c.Engine().Attach(w.title(), w)
 	return w
 }
 
 // Close ends the one-sided side of a window, when nothing is under way any more.
 func (w *Window) Close() {
+	w.comm.Engine().Detach(w.title())
 	if w.ear != nil {
 		w.ear.Close()
 	}
