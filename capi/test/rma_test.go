@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// onHosts are flags of a job whose ranks believe that they are on different hosts, so that they share
-// no memory.
+// onHosts are flags of a job whose ranks believe that they are on different hosts, so that they
+// share no memory.
 func onHosts(list string) []string {
 	return []string{"--host", list, "--launch-agent", "env H={host} {agent}"}
 }

@@ -35,8 +35,8 @@ type winCall struct {
 	code     Code
 }
 
-// accessing begins a call. done says that there is nothing to do: an argument is wrong, or the target
-// is MPI_PROC_NULL.
+// accessing begins a call. done says that there is nothing to do: an argument is wrong, or the
+// target is MPI_PROC_NULL.
 func (p *Process) accessing(function string, t winTarget) (c *winCall, done bool) {
 	c = &winCall{p: p, function: function, w: p.window(t.win)}
 	if c.w == nil {

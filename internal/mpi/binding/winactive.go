@@ -41,8 +41,8 @@ func (p *Process) WinPost(group Group, assert int32, win Win) Code {
 	return Success
 }
 
-// WinStart is MPI_Win_start. It waits for MPI_Win_post, whatever is asserted: so what was posted is
-// counted.
+// WinStart is MPI_Win_start. It waits for MPI_Win_post, whatever is asserted: so what was posted
+// is counted.
 func (p *Process) WinStart(group Group, assert int32, win Win) Code {
 	const function = "MPI_Win_start"
 	w := p.window(win)

@@ -211,8 +211,8 @@ func (p *Process) WinGetGroup(win Win, group *Group) Code {
 	return Success
 }
 
-// WinSharedQuery is MPI_Win_shared_query, MPI_Win_shared_query_c. For MPI_PROC_NULL it tells of the
-// first rank whose part isn't empty. A part that this rank can't load from has the size 0.
+// WinSharedQuery is MPI_Win_shared_query, MPI_Win_shared_query_c. For MPI_PROC_NULL it tells of
+// the first rank whose part isn't empty. A part that this rank can't load from has the size 0.
 func (p *Process) WinSharedQuery(win Win, rank int32, size *int64, dispUnit CountOut, baseptr unsafe.Pointer) Code {
 	const function = "MPI_Win_shared_query"
 	w := p.window(win)

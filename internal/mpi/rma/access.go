@@ -142,8 +142,8 @@ func (o *Operation) End(s engine.Status, err error) error {
 	return o.err
 }
 
-// Do carries an access out, or starts it. The Operation is nil if the program's buffers are its own
-// again.
+// Do carries an access out, or starts it. The Operation is nil if the program's buffers are its
+// own again.
 func (w *Window) Do(a Access) (*Operation, error) {
 	if err := w.mayAccess(a.Rank); err != nil {
 		return nil, err
@@ -219,8 +219,8 @@ func (w *Window) expect(a *Access, m *message) *Operation {
 	return o
 }
 
-// mostUnderWay bounds how many accesses of large data, or of a target that is behind, are under way
-// at a target: their data is held here.
+// mostUnderWay bounds how many accesses of large data, or of a target that is behind, are under
+// way at a target: their data is held here.
 const mostUnderWay = 256
 
 // throttle waits for the oldest sends to a target if there are many.

@@ -8,8 +8,8 @@ import (
 )
 
 // apply carries out what a message asks of memory that begins at base: packed bytes from up to
-// upto, which lie between elements. old gets what a fetching message fetches; it is as long as the data of
-// the whole place. plain says that nobody else accesses the elements.
+// upto, which lie between elements. old gets what a fetching message fetches; it is as long as the
+// data of the whole place. plain says that nobody else accesses the elements.
 func (m *message) apply(base unsafe.Pointer, from, upto int64, old []byte, plain bool) {
 	switch m.verb {
 	case put:
@@ -89,8 +89,8 @@ func (m *message) accumulate(base unsafe.Pointer, from, upto int64, old []byte, 
 	})
 }
 
-// eachRun shows the runs of packed bytes from up to upto: where they are, relative to the base, and
-// which packed bytes they hold.
+// eachRun shows the runs of packed bytes from up to upto: where they are, relative to the base,
+// and which packed bytes they hold.
 func (p *place) eachRun(from, upto int64, visit func(disp, at, n int64)) {
 	if from >= upto {
 		return

@@ -48,8 +48,8 @@ type words struct {
 	was, is [8]byte
 }
 
-// accumulate combines elements in a row with data, and copies what they were to old, unless that is
-// nil.
+// accumulate combines elements in a row with data, and copies what they were to old, unless that
+// is nil.
 func (w *words) accumulate(at unsafe.Pointer, data, old []byte, f reduce.Func) {
 	for len(data) > 0 {
 		low := int(uintptr(at) & 7)

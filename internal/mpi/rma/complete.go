@@ -58,8 +58,8 @@ func (a *answered) await() error {
 	return err
 }
 
-// complete waits until all accesses to some targets are done there, and here. v is flush, or unlock
-// for targets whose locks are given back with it.
+// complete waits until all accesses to some targets are done there, and here. v is flush, or
+// unlock for targets whose locks are given back with it.
 func (w *Window) complete(ranks []int, v verb) (first error) {
 	w.wait.Lock()
 	defer w.wait.Unlock()
@@ -87,8 +87,8 @@ func (w *Window) complete(ranks []int, v verb) (first error) {
 	return either(first, w.finish(ranks, true))
 }
 
-// finish waits until the program's buffers of accesses to some targets are its own again. sent says
-// that the messages have left, too.
+// finish waits until the program's buffers of accesses to some targets are its own again. sent
+// says that the messages have left, too.
 func (w *Window) finish(ranks []int, sent bool) (first error) {
 	for _, r := range ranks {
 		w.mu.Lock()

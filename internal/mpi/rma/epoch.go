@@ -92,8 +92,8 @@ func (w *Window) Free() error {
 	return nil
 }
 
-// Fence ends an epoch, and begins one, unless the program has promised that it is the last (succeeds
-// is false). All members call it.
+// Fence ends an epoch, and begins one, unless the program has promised that it is the last
+// (succeeds is false). All members call it.
 func (w *Window) Fence(succeeds bool) error {
 	w.mu.Lock()
 	e := &w.epoch

@@ -7,8 +7,8 @@ import (
 )
 
 // In a job with replicas the program of a target carries out what others ask of its part, at the
-// end of the epoch: it receives from named ranks, in the order of ranks, as many messages as each has
-// sent. So each replica does the same, and what it answers is sent in the same order.
+// end of the epoch: it receives from named ranks, in the order of ranks, as many messages as each
+// has sent. So each replica does the same, and what it answers is sent in the same order.
 
 // postTag is the tag of what MPI_Win_post tells.
 const postTag = 1<<31 - 1

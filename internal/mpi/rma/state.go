@@ -7,8 +7,8 @@ import (
 	"banyan/internal/varint"
 )
 
-// A window's counts belong to the state that one replica gives to another, or that a snapshot keeps.
-// Its memory doesn't: of that a replacement has what the program registers.
+// A window's counts belong to the state that one replica gives to another, or that a snapshot
+// keeps. Its memory doesn't: of that a replacement has what the program registers.
 
 // ErrState says that the bytes aren't the state of this window at another replica.
 var ErrState = errors.New("not the state of such a window")

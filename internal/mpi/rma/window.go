@@ -74,8 +74,8 @@ func (w *Window) Close() {
 	}
 }
 
-// base is the address from which displacements in a member's part count. ok is false if this process
-// can't reach it.
+// base is the address from which displacements in a member's part count. ok is false if this
+// process can't reach it.
 func (w *Window) base(rank int) (at unsafe.Pointer, ok bool) {
 	if w.dynamic {
 		return nil, rank == w.comm.Rank()

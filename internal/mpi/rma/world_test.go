@@ -59,8 +59,8 @@ type made struct {
 	own   []int64
 }
 
-// open makes a window of so many integers for each rank, which the ranks bring if brings is set. If it
-// is closed the system copies nothing.
+// open makes a window of so many integers for each rank, which the ranks bring if brings is set.
+// If it is closed the system copies nothing.
 func open(world *comm.Comm, integers int, brings, closed bool, host func(proto.Rank) int32) (*made, error) {
 	inner, err := world.Dup()
 	if err != nil {

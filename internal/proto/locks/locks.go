@@ -1,5 +1,5 @@
-// Package locks is the lock of one member's part of a window, for members that share no memory with
-// it: who holds it, who waits, and what a death means. The part's owner runs it.
+// Package locks is the lock of one member's part of a window, for members that share no memory
+// with it: who holds it, who waits, and what a death means. The part's owner runs it.
 //
 // # Rules
 //

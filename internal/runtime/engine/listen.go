@@ -7,9 +7,9 @@ import (
 	"banyan/internal/runtime/process"
 )
 
-// Some messages aren't for a receive of the program: whoever polls, also the progress thread, has
-// them heard as they come. So one-sided communication goes on while its target computes. Jobs
-// without listeners pay nothing for them: a thread looks when something has changed.
+// Some messages aren't for a receive of the program: a thread that polls, also the progress thread,
+// has them heard as they come. So one-sided communication goes on while its target computes. Jobs
+// without listeners pay one comparison a poll for them.
 
 // HeardTag is the tag of messages that are heard.
 const HeardTag = 0

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Memory that a program brings to a window isn't shared, but the system copies to and from it, where
-// it lets one process trace the other (process_vm_writev). A Card says where it is. It has a mark,
-// too, which who opens it reads first: a number of a process may mean another one in another
+// Memory that a program brings to a window isn't shared, but the system copies to and from it,
+// where it lets one process trace the other (process_vm_writev). A Card says where it is. It has a
+// mark, too, which who opens it reads first: a number of a process may mean another one in another
 // namespace.
 
 // CardSize is the length of a Card.
@@ -78,8 +78,8 @@ func (p *Process) Read(at int64, data []byte) bool {
 
 type copier func(pid int, local []unix.Iovec, remote []unix.RemoteIovec, flags uint) (int, error)
 
-// copied copies between data and an address there. The process must live before, so that its number
-// is its own; and after, since what was read may be another one's.
+// copied copies between data and an address there. The process must live before, so that its
+// number is its own; and after, since what was read may be another one's.
 func (p *Process) copied(system copier, data []byte, address uint64) bool {
 	if len(data) == 0 {
 		return true
