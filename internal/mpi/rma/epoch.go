@@ -109,15 +109,13 @@ func (w *Window) Fence(succeeds bool) error {
 	e.fence, e.used = succeeds, false
 	w.mu.Unlock()
 	order()
+	var err error
 	if w.copies {
-		if err := w.fenceReplicas(); err != nil {
-			return err
-		}
-	} else if err := w.complete(w.dirty(), flush); err != nil {
-		w.comm.Barrier().Run() // the others wait for this rank
-		return err
+		err = w.fenceReplicas()
+	} else {
+		err = w.complete(w.dirty(), flush)
 	}
-	err := w.comm.Barrier().Run()
+	err = either(err, w.comm.Barrier().Run()) // whatever is wrong here, the others wait for this rank
 	order()
 	return err
 }
