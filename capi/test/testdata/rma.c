@@ -528,7 +528,9 @@ static void replicas(void)
 			active(1);
 		}
 		OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
-		FAILS(MPI_ERR_UNSUPPORTED_OPERATION, MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
+		FAILS(MPI_ERR_UNSUPPORTED_OPERATION, MPI_Win_lock(MPI_LOCK_SHARED, (rank + 1) % size, 0, win));
+		OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win)); // its own
+		OK(MPI_Win_unlock(rank, win));
 		FAILS(MPI_ERR_UNSUPPORTED_OPERATION, MPI_Win_lock_all(0, win));
 		done();
 	}

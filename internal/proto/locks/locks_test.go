@@ -163,8 +163,8 @@ func newWorld(members, rounds int, canary string) *world {
 	return w
 }
 
-// Whatever members do and which of them dies, nobody holds the lock beside an exclusive holder, requests
-// are granted in their order, and each that lives is answered.
+// Whatever members do and which of them die, nobody holds the lock beside an exclusive holder,
+// requests are granted in their order, and each that lives is answered.
 func TestExhaustive(t *testing.T) {
 	stats, err := explore.All(newWorld(3, 2, ""), 1<<20)
 	if err != nil {
