@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 		if (rank == 1)
 			die();
 		code = MPI_Win_start(victim, 0, w);
-	} else if (strcmp(epoch, "complete") == 0) { // it has posted, and a get has no answer
+	} else if (strcmp(epoch, "complete") == 0) { // it has posted, and a get may have no answer
 		if (rank == 1) {
 			OK(MPI_Win_post(group, 0, w));
 			die();
@@ -65,8 +65,8 @@ int main(int argc, char **argv)
 			code = MPI_Get(x, 40000, MPI_DOUBLE, 1, 0, 40000, MPI_DOUBLE, w);
 		if (code == MPI_SUCCESS)
 			code = MPI_Win_complete(w);
-		if (code == MPI_SUCCESS && strcmp(kind, "create") != 0)
-			code = MPIX_ERR_PROC_FAILED; // its memory is still there
+		if (code == MPI_SUCCESS)
+			code = MPIX_ERR_PROC_FAILED; // the data was there before the death
 	} else if (strcmp(epoch, "wait") == 0) { // it never completes
 		if (rank == 1) {
 			OK(MPI_Win_start(group, 0, w));
