@@ -30,17 +30,11 @@ ENTRY(MPI_Abi_set_fortran_info, (MPI_Info info), (info),
 ENTRY(MPI_Abort, (MPI_Comm comm, int errorcode), (comm, errorcode),
       RESULT(banyan_Abort(HANDLE(comm), errorcode)));
 
-int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
-{
-	MISSING(MPI_Accumulate, OF_WIN(win));
-}
-ALIAS(int, MPI_Accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win));
+ENTRY(MPI_Accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win),
+      RESULT(banyan_Accumulate(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(op), HANDLE(win))));
 
-int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
-{
-	MISSING(MPI_Accumulate_c, OF_WIN(win));
-}
-ALIAS(int, MPI_Accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win));
+ENTRY(MPI_Accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win),
+      RESULT(banyan_Accumulate(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(op), HANDLE(win))));
 
 ENTRY(MPI_Add_error_class, (int *errorclass), (errorclass),
       RESULT(banyan_AddErrorClass(POINTER(errorclass))));
@@ -387,11 +381,8 @@ ENTRY(MPI_Comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info inf
 ENTRY(MPI_Comm_test_inter, (MPI_Comm comm, int *flag), (comm, flag),
       RESULT(banyan_CommTestInter(HANDLE(comm), POINTER(flag))));
 
-int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
-{
-	MISSING(MPI_Compare_and_swap, OF_WIN(win));
-}
-ALIAS(int, MPI_Compare_and_swap, (const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win));
+ENTRY(MPI_Compare_and_swap, (const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win), (origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win),
+      RESULT(banyan_CompareAndSwap(POINTER(origin_addr), POINTER(compare_addr), POINTER(result_addr), HANDLE(datatype), target_rank, target_disp, HANDLE(win))));
 
 ENTRY(MPI_Dims_create, (int nnodes, int ndims, int dims[]), (nnodes, ndims, dims),
       RESULT(banyan_DimsCreate(nnodes, ndims, POINTER(dims))));
@@ -429,11 +420,8 @@ ENTRY(MPI_Exscan_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datat
 ENTRY(MPI_Exscan_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, comm, info, request),
       RESULT(banyan_ExscanInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win)
-{
-	MISSING(MPI_Fetch_and_op, OF_WIN(win));
-}
-ALIAS(int, MPI_Fetch_and_op, (const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win));
+ENTRY(MPI_Fetch_and_op, (const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win), (origin_addr, result_addr, datatype, target_rank, target_disp, op, win),
+      RESULT(banyan_FetchAndOp(POINTER(origin_addr), POINTER(result_addr), HANDLE(datatype), target_rank, target_disp, HANDLE(op), HANDLE(win))));
 
 ENTRY(MPI_File_call_errhandler, (MPI_File fh, int errorcode), (fh, errorcode),
       RESULT(banyan_FileCallErrhandler(HANDLE(fh), errorcode)));
@@ -732,29 +720,17 @@ ENTRY(MPI_Gatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendty
 ENTRY(MPI_Gatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request),
       RESULT(banyan_GathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
-{
-	MISSING(MPI_Get, OF_WIN(win));
-}
-ALIAS(int, MPI_Get, (void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win));
+ENTRY(MPI_Get, (void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win),
+      RESULT(banyan_Get(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(win))));
 
-int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
-{
-	MISSING(MPI_Get_c, OF_WIN(win));
-}
-ALIAS(int, MPI_Get_c, (void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win));
+ENTRY(MPI_Get_c, (void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win),
+      RESULT(banyan_Get(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(win))));
 
-int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
-{
-	MISSING(MPI_Get_accumulate, OF_WIN(win));
-}
-ALIAS(int, MPI_Get_accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win));
+ENTRY(MPI_Get_accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), (origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win),
+      RESULT(banyan_GetAccumulate(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), POINTER(result_addr), result_count, HANDLE(result_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(op), HANDLE(win))));
 
-int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
-{
-	MISSING(MPI_Get_accumulate_c, OF_WIN(win));
-}
-ALIAS(int, MPI_Get_accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win));
+ENTRY(MPI_Get_accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), (origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win),
+      RESULT(banyan_GetAccumulate(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), POINTER(result_addr), result_count, HANDLE(result_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(op), HANDLE(win))));
 
 int PMPI_Get_address(const void *location, MPI_Aint *address)
 {
@@ -1278,32 +1254,20 @@ int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_
 }
 ALIAS(int, MPI_Publish_name, (const char *service_name, MPI_Info info, const char *port_name));
 
-int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
-{
-	MISSING(MPI_Put, OF_WIN(win));
-}
-ALIAS(int, MPI_Put, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win));
+ENTRY(MPI_Put, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win),
+      RESULT(banyan_Put(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(win))));
 
-int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
-{
-	MISSING(MPI_Put_c, OF_WIN(win));
-}
-ALIAS(int, MPI_Put_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win));
+ENTRY(MPI_Put_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win),
+      RESULT(banyan_Put(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(win))));
 
 ENTRY(MPI_Query_thread, (int *provided), (provided),
       RESULT(banyan_QueryThread(POINTER(provided))));
 
-int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
-{
-	MISSING(MPI_Raccumulate, OF_WIN(win));
-}
-ALIAS(int, MPI_Raccumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request));
+ENTRY(MPI_Raccumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request),
+      RESULT(banyan_Raccumulate(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(op), HANDLE(win), POINTER(request))));
 
-int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
-{
-	MISSING(MPI_Raccumulate_c, OF_WIN(win));
-}
-ALIAS(int, MPI_Raccumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request));
+ENTRY(MPI_Raccumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request),
+      RESULT(banyan_Raccumulate(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(op), HANDLE(win), POINTER(request))));
 
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
@@ -1395,41 +1359,23 @@ ENTRY(MPI_Request_get_status_any, (int count, const MPI_Request array_of_request
 ENTRY(MPI_Request_get_status_some, (int incount, const MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses), (incount, array_of_requests, outcount, array_of_indices, array_of_statuses),
       RESULT(banyan_RequestGetStatusSome(incount, POINTER(array_of_requests), POINTER(outcount), POINTER(array_of_indices), POINTER(array_of_statuses))));
 
-int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
-{
-	MISSING(MPI_Rget, OF_WIN(win));
-}
-ALIAS(int, MPI_Rget, (void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request));
+ENTRY(MPI_Rget, (void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request),
+      RESULT(banyan_Rget(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(win), POINTER(request))));
 
-int PMPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
-{
-	MISSING(MPI_Rget_c, OF_WIN(win));
-}
-ALIAS(int, MPI_Rget_c, (void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request));
+ENTRY(MPI_Rget_c, (void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request),
+      RESULT(banyan_Rget(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(win), POINTER(request))));
 
-int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
-{
-	MISSING(MPI_Rget_accumulate, OF_WIN(win));
-}
-ALIAS(int, MPI_Rget_accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request));
+ENTRY(MPI_Rget_accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request), (origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request),
+      RESULT(banyan_RgetAccumulate(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), POINTER(result_addr), result_count, HANDLE(result_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(op), HANDLE(win), POINTER(request))));
 
-int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
-{
-	MISSING(MPI_Rget_accumulate_c, OF_WIN(win));
-}
-ALIAS(int, MPI_Rget_accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request));
+ENTRY(MPI_Rget_accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request), (origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request),
+      RESULT(banyan_RgetAccumulate(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), POINTER(result_addr), result_count, HANDLE(result_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(op), HANDLE(win), POINTER(request))));
 
-int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
-{
-	MISSING(MPI_Rput, OF_WIN(win));
-}
-ALIAS(int, MPI_Rput, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request));
+ENTRY(MPI_Rput, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request),
+      RESULT(banyan_Rput(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(win), POINTER(request))));
 
-int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
-{
-	MISSING(MPI_Rput_c, OF_WIN(win));
-}
-ALIAS(int, MPI_Rput_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request));
+ENTRY(MPI_Rput_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request),
+      RESULT(banyan_Rput(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(win), POINTER(request))));
 
 ENTRY(MPI_Rsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), (buf, count, datatype, dest, tag, comm),
       RESULT(banyan_Rsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm))));
@@ -1869,20 +1815,14 @@ ENTRY(MPI_Win_allocate_shared, (MPI_Aint size, int disp_unit, MPI_Info info, MPI
 ENTRY(MPI_Win_allocate_shared_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win), (size, disp_unit, info, comm, baseptr, win),
       RESULT(banyan_WinAllocateShared(size, disp_unit, HANDLE(info), HANDLE(comm), POINTER(baseptr), POINTER(win))));
 
-int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
-{
-	MISSING(MPI_Win_attach, OF_WIN(win));
-}
-ALIAS(int, MPI_Win_attach, (MPI_Win win, void *base, MPI_Aint size));
+ENTRY(MPI_Win_attach, (MPI_Win win, void *base, MPI_Aint size), (win, base, size),
+      RESULT(banyan_WinAttach(HANDLE(win), POINTER(base), size)));
 
 ENTRY(MPI_Win_call_errhandler, (MPI_Win win, int errorcode), (win, errorcode),
       RESULT(banyan_WinCallErrhandler(HANDLE(win), errorcode)));
 
-int PMPI_Win_complete(MPI_Win win)
-{
-	MISSING(MPI_Win_complete, OF_WIN(win));
-}
-ALIAS(int, MPI_Win_complete, (MPI_Win win));
+ENTRY(MPI_Win_complete, (MPI_Win win), (win),
+      RESULT(banyan_WinComplete(HANDLE(win))));
 
 ENTRY(MPI_Win_create, (void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win), (base, size, disp_unit, info, comm, win),
       RESULT(banyan_WinCreate(POINTER(base), size, disp_unit, HANDLE(info), HANDLE(comm), POINTER(win))));
@@ -1890,11 +1830,8 @@ ENTRY(MPI_Win_create, (void *base, MPI_Aint size, int disp_unit, MPI_Info info, 
 ENTRY(MPI_Win_create_c, (void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win), (base, size, disp_unit, info, comm, win),
       RESULT(banyan_WinCreate(POINTER(base), size, disp_unit, HANDLE(info), HANDLE(comm), POINTER(win))));
 
-int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
-{
-	MISSING(MPI_Win_create_dynamic, OF_COMM(comm));
-}
-ALIAS(int, MPI_Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win));
+ENTRY(MPI_Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win), (info, comm, win),
+      RESULT(banyan_WinCreateDynamic(HANDLE(info), HANDLE(comm), POINTER(win))));
 
 ENTRY(MPI_Win_create_errhandler, (MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler), (win_errhandler_fn, errhandler),
       RESULT(banyan_WinCreateErrhandler((uintptr_t)win_errhandler_fn, POINTER(errhandler))));
@@ -1905,11 +1842,8 @@ ENTRY(MPI_Win_create_keyval, (MPI_Win_copy_attr_function *win_copy_attr_fn, MPI_
 ENTRY(MPI_Win_delete_attr, (MPI_Win win, int win_keyval), (win, win_keyval),
       RESULT(banyan_WinDeleteAttr(HANDLE(win), win_keyval)));
 
-int PMPI_Win_detach(MPI_Win win, const void *base)
-{
-	MISSING(MPI_Win_detach, OF_WIN(win));
-}
-ALIAS(int, MPI_Win_detach, (MPI_Win win, const void *base));
+ENTRY(MPI_Win_detach, (MPI_Win win, const void *base), (win, base),
+      RESULT(banyan_WinDetach(HANDLE(win), POINTER(base))));
 
 ENTRY(MPI_Win_fence, (int assert, MPI_Win win), (assert, win),
       RESULT(banyan_WinFence(assert, HANDLE(win))));
@@ -1953,11 +1887,8 @@ ENTRY(MPI_Win_lock, (int lock_type, int rank, int assert, MPI_Win win), (lock_ty
 ENTRY(MPI_Win_lock_all, (int assert, MPI_Win win), (assert, win),
       RESULT(banyan_WinLockAll(assert, HANDLE(win))));
 
-int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
-{
-	MISSING(MPI_Win_post, OF_WIN(win));
-}
-ALIAS(int, MPI_Win_post, (MPI_Group group, int assert, MPI_Win win));
+ENTRY(MPI_Win_post, (MPI_Group group, int assert, MPI_Win win), (group, assert, win),
+      RESULT(banyan_WinPost(HANDLE(group), assert, HANDLE(win))));
 
 ENTRY(MPI_Win_set_attr, (MPI_Win win, int win_keyval, void *attribute_val), (win, win_keyval, attribute_val),
       RESULT(banyan_WinSetAttr(HANDLE(win), win_keyval, (uintptr_t)attribute_val)));
@@ -1977,20 +1908,14 @@ ENTRY(MPI_Win_shared_query, (MPI_Win win, int rank, MPI_Aint *size, int *disp_un
 ENTRY(MPI_Win_shared_query_c, (MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr), (win, rank, size, disp_unit, baseptr),
       RESULT(banyan_WinSharedQuery(HANDLE(win), rank, POINTER(size), POINTER(disp_unit), 1, POINTER(baseptr))));
 
-int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
-{
-	MISSING(MPI_Win_start, OF_WIN(win));
-}
-ALIAS(int, MPI_Win_start, (MPI_Group group, int assert, MPI_Win win));
+ENTRY(MPI_Win_start, (MPI_Group group, int assert, MPI_Win win), (group, assert, win),
+      RESULT(banyan_WinStart(HANDLE(group), assert, HANDLE(win))));
 
 ENTRY(MPI_Win_sync, (MPI_Win win), (win),
       RESULT(banyan_WinSync(HANDLE(win))));
 
-int PMPI_Win_test(MPI_Win win, int *flag)
-{
-	MISSING(MPI_Win_test, OF_WIN(win));
-}
-ALIAS(int, MPI_Win_test, (MPI_Win win, int *flag));
+ENTRY(MPI_Win_test, (MPI_Win win, int *flag), (win, flag),
+      RESULT(banyan_WinTest(HANDLE(win), POINTER(flag))));
 
 ENTRY(MPI_Win_unlock, (int rank, MPI_Win win), (rank, win),
       RESULT(banyan_WinUnlock(rank, HANDLE(win))));
@@ -1998,11 +1923,8 @@ ENTRY(MPI_Win_unlock, (int rank, MPI_Win win), (rank, win),
 ENTRY(MPI_Win_unlock_all, (MPI_Win win), (win),
       RESULT(banyan_WinUnlockAll(HANDLE(win))));
 
-int PMPI_Win_wait(MPI_Win win)
-{
-	MISSING(MPI_Win_wait, OF_WIN(win));
-}
-ALIAS(int, MPI_Win_wait, (MPI_Win win));
+ENTRY(MPI_Win_wait, (MPI_Win win), (win),
+      RESULT(banyan_WinWait(HANDLE(win))));
 
 MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp)
 {

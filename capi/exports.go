@@ -40,6 +40,11 @@ func banyan_Abort(_comm uintptr, _errorcode int32) int32 {
 	return int32(process.Abort(binding.Comm(_comm), _errorcode))
 }
 
+//export banyan_Accumulate
+func banyan_Accumulate(_originAddr unsafe.Pointer, _originCount int64, _originDatatype uintptr, _targetRank int32, _targetDisp int64, _targetCount int64, _targetDatatype uintptr, _op uintptr, _win uintptr) int32 {
+	return int32(process.Accumulate(_originAddr, _originCount, binding.Datatype(_originDatatype), _targetRank, _targetDisp, _targetCount, binding.Datatype(_targetDatatype), binding.Op(_op), binding.Win(_win)))
+}
+
 //export banyan_AddErrorClass
 func banyan_AddErrorClass(_errorclass unsafe.Pointer) int32 {
 	return int32(process.AddErrorClass((*int32)(_errorclass)))
@@ -410,6 +415,11 @@ func banyan_CommTestInter(_comm uintptr, _flag unsafe.Pointer) int32 {
 	return int32(process.CommTestInter(binding.Comm(_comm), (*int32)(_flag)))
 }
 
+//export banyan_CompareAndSwap
+func banyan_CompareAndSwap(_originAddr unsafe.Pointer, _compareAddr unsafe.Pointer, _resultAddr unsafe.Pointer, _datatype uintptr, _targetRank int32, _targetDisp int64, _win uintptr) int32 {
+	return int32(process.CompareAndSwap(_originAddr, _compareAddr, _resultAddr, binding.Datatype(_datatype), _targetRank, _targetDisp, binding.Win(_win)))
+}
+
 //export banyan_DimsCreate
 func banyan_DimsCreate(_nnodes int32, _ndims int32, _dims unsafe.Pointer) int32 {
 	return int32(process.DimsCreate(_nnodes, _ndims, (*int32)(_dims)))
@@ -458,6 +468,11 @@ func banyan_Exscan(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int6
 //export banyan_ExscanInit
 func banyan_ExscanInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
 	return int32(process.Exscan(binding.Persistent("MPI_Exscan_init", (*binding.Request)(_request)), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
+}
+
+//export banyan_FetchAndOp
+func banyan_FetchAndOp(_originAddr unsafe.Pointer, _resultAddr unsafe.Pointer, _datatype uintptr, _targetRank int32, _targetDisp int64, _op uintptr, _win uintptr) int32 {
+	return int32(process.FetchAndOp(_originAddr, _resultAddr, binding.Datatype(_datatype), _targetRank, _targetDisp, binding.Op(_op), binding.Win(_win)))
 }
 
 //export banyan_FileCallErrhandler
@@ -788,6 +803,16 @@ func banyan_Gatherv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr
 //export banyan_GathervInit
 func banyan_GathervInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _root int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
 	return int32(process.Gatherv(binding.Persistent("MPI_Gatherv_init", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
+}
+
+//export banyan_Get
+func banyan_Get(_originAddr unsafe.Pointer, _originCount int64, _originDatatype uintptr, _targetRank int32, _targetDisp int64, _targetCount int64, _targetDatatype uintptr, _win uintptr) int32 {
+	return int32(process.Get(_originAddr, _originCount, binding.Datatype(_originDatatype), _targetRank, _targetDisp, _targetCount, binding.Datatype(_targetDatatype), binding.Win(_win)))
+}
+
+//export banyan_GetAccumulate
+func banyan_GetAccumulate(_originAddr unsafe.Pointer, _originCount int64, _originDatatype uintptr, _resultAddr unsafe.Pointer, _resultCount int64, _resultDatatype uintptr, _targetRank int32, _targetDisp int64, _targetCount int64, _targetDatatype uintptr, _op uintptr, _win uintptr) int32 {
+	return int32(process.GetAccumulate(_originAddr, _originCount, binding.Datatype(_originDatatype), _resultAddr, _resultCount, binding.Datatype(_resultDatatype), _targetRank, _targetDisp, _targetCount, binding.Datatype(_targetDatatype), binding.Op(_op), binding.Win(_win)))
 }
 
 //export banyan_GetCount
@@ -1315,9 +1340,19 @@ func banyan_PsendInit(_buf unsafe.Pointer, _partitions int32, _count int64, _dat
 	return int32(process.PsendInit(_buf, _partitions, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
 }
 
+//export banyan_Put
+func banyan_Put(_originAddr unsafe.Pointer, _originCount int64, _originDatatype uintptr, _targetRank int32, _targetDisp int64, _targetCount int64, _targetDatatype uintptr, _win uintptr) int32 {
+	return int32(process.Put(_originAddr, _originCount, binding.Datatype(_originDatatype), _targetRank, _targetDisp, _targetCount, binding.Datatype(_targetDatatype), binding.Win(_win)))
+}
+
 //export banyan_QueryThread
 func banyan_QueryThread(_provided unsafe.Pointer) int32 {
 	return int32(process.QueryThread((*int32)(_provided)))
+}
+
+//export banyan_Raccumulate
+func banyan_Raccumulate(_originAddr unsafe.Pointer, _originCount int64, _originDatatype uintptr, _targetRank int32, _targetDisp int64, _targetCount int64, _targetDatatype uintptr, _op uintptr, _win uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Raccumulate(_originAddr, _originCount, binding.Datatype(_originDatatype), _targetRank, _targetDisp, _targetCount, binding.Datatype(_targetDatatype), binding.Op(_op), binding.Win(_win), (*binding.Request)(_request)))
 }
 
 //export banyan_Recv
@@ -1413,6 +1448,21 @@ func banyan_RequestGetStatusAny(_count int32, _arrayOfRequests unsafe.Pointer, _
 //export banyan_RequestGetStatusSome
 func banyan_RequestGetStatusSome(_incount int32, _arrayOfRequests unsafe.Pointer, _outcount unsafe.Pointer, _arrayOfIndices unsafe.Pointer, _arrayOfStatuses unsafe.Pointer) int32 {
 	return int32(process.RequestGetStatusSome(_incount, (*binding.Request)(_arrayOfRequests), (*int32)(_outcount), (*int32)(_arrayOfIndices), (*binding.Status)(_arrayOfStatuses)))
+}
+
+//export banyan_Rget
+func banyan_Rget(_originAddr unsafe.Pointer, _originCount int64, _originDatatype uintptr, _targetRank int32, _targetDisp int64, _targetCount int64, _targetDatatype uintptr, _win uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Rget(_originAddr, _originCount, binding.Datatype(_originDatatype), _targetRank, _targetDisp, _targetCount, binding.Datatype(_targetDatatype), binding.Win(_win), (*binding.Request)(_request)))
+}
+
+//export banyan_RgetAccumulate
+func banyan_RgetAccumulate(_originAddr unsafe.Pointer, _originCount int64, _originDatatype uintptr, _resultAddr unsafe.Pointer, _resultCount int64, _resultDatatype uintptr, _targetRank int32, _targetDisp int64, _targetCount int64, _targetDatatype uintptr, _op uintptr, _win uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.RgetAccumulate(_originAddr, _originCount, binding.Datatype(_originDatatype), _resultAddr, _resultCount, binding.Datatype(_resultDatatype), _targetRank, _targetDisp, _targetCount, binding.Datatype(_targetDatatype), binding.Op(_op), binding.Win(_win), (*binding.Request)(_request)))
+}
+
+//export banyan_Rput
+func banyan_Rput(_originAddr unsafe.Pointer, _originCount int64, _originDatatype uintptr, _targetRank int32, _targetDisp int64, _targetCount int64, _targetDatatype uintptr, _win uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.Rput(_originAddr, _originCount, binding.Datatype(_originDatatype), _targetRank, _targetDisp, _targetCount, binding.Datatype(_targetDatatype), binding.Win(_win), (*binding.Request)(_request)))
 }
 
 //export banyan_Rsend
@@ -1830,14 +1880,29 @@ func banyan_WinAllocateShared(_size int64, _dispUnit int64, _info uintptr, _comm
 	return int32(process.WinAllocateShared(_size, _dispUnit, binding.Info(_info), binding.Comm(_comm), _baseptr, (*binding.Win)(_win)))
 }
 
+//export banyan_WinAttach
+func banyan_WinAttach(_win uintptr, _base unsafe.Pointer, _size int64) int32 {
+	return int32(process.WinAttach(binding.Win(_win), _base, _size))
+}
+
 //export banyan_WinCallErrhandler
 func banyan_WinCallErrhandler(_win uintptr, _errorcode int32) int32 {
 	return int32(process.WinCallErrhandler(binding.Win(_win), _errorcode))
 }
 
+//export banyan_WinComplete
+func banyan_WinComplete(_win uintptr) int32 {
+	return int32(process.WinComplete(binding.Win(_win)))
+}
+
 //export banyan_WinCreate
 func banyan_WinCreate(_base unsafe.Pointer, _size int64, _dispUnit int64, _info uintptr, _comm uintptr, _win unsafe.Pointer) int32 {
 	return int32(process.WinCreate(_base, _size, _dispUnit, binding.Info(_info), binding.Comm(_comm), (*binding.Win)(_win)))
+}
+
+//export banyan_WinCreateDynamic
+func banyan_WinCreateDynamic(_info uintptr, _comm uintptr, _win unsafe.Pointer) int32 {
+	return int32(process.WinCreateDynamic(binding.Info(_info), binding.Comm(_comm), (*binding.Win)(_win)))
 }
 
 //export banyan_WinCreateErrhandler
@@ -1853,6 +1918,11 @@ func banyan_WinCreateKeyval(_winCopyAttrFn uintptr, _winDeleteAttrFn uintptr, _w
 //export banyan_WinDeleteAttr
 func banyan_WinDeleteAttr(_win uintptr, _winKeyval int32) int32 {
 	return int32(process.WinDeleteAttr(binding.Win(_win), _winKeyval))
+}
+
+//export banyan_WinDetach
+func banyan_WinDetach(_win uintptr, _base unsafe.Pointer) int32 {
+	return int32(process.WinDetach(binding.Win(_win), _base))
 }
 
 //export banyan_WinFence
@@ -1925,6 +1995,11 @@ func banyan_WinLockAll(_assert int32, _win uintptr) int32 {
 	return int32(process.WinLockAll(_assert, binding.Win(_win)))
 }
 
+//export banyan_WinPost
+func banyan_WinPost(_group uintptr, _assert int32, _win uintptr) int32 {
+	return int32(process.WinPost(binding.Group(_group), _assert, binding.Win(_win)))
+}
+
 //export banyan_WinSetAttr
 func banyan_WinSetAttr(_win uintptr, _winKeyval int32, _attributeVal uintptr) int32 {
 	return int32(process.WinSetAttr(binding.Win(_win), _winKeyval, _attributeVal))
@@ -1950,9 +2025,19 @@ func banyan_WinSharedQuery(_win uintptr, _rank int32, _size unsafe.Pointer, _dis
 	return int32(process.WinSharedQuery(binding.Win(_win), _rank, (*int64)(_size), binding.CountOut{P: _dispUnit, Wide: _dispUnitWide != 0}, _baseptr))
 }
 
+//export banyan_WinStart
+func banyan_WinStart(_group uintptr, _assert int32, _win uintptr) int32 {
+	return int32(process.WinStart(binding.Group(_group), _assert, binding.Win(_win)))
+}
+
 //export banyan_WinSync
 func banyan_WinSync(_win uintptr) int32 {
 	return int32(process.WinSync(binding.Win(_win)))
+}
+
+//export banyan_WinTest
+func banyan_WinTest(_win uintptr, _flag unsafe.Pointer) int32 {
+	return int32(process.WinTest(binding.Win(_win), (*int32)(_flag)))
 }
 
 //export banyan_WinUnlock
@@ -1963,6 +2048,11 @@ func banyan_WinUnlock(_rank int32, _win uintptr) int32 {
 //export banyan_WinUnlockAll
 func banyan_WinUnlockAll(_win uintptr) int32 {
 	return int32(process.WinUnlockAll(binding.Win(_win)))
+}
+
+//export banyan_WinWait
+func banyan_WinWait(_win uintptr) int32 {
+	return int32(process.WinWait(binding.Win(_win)))
 }
 
 //export banyan_TCategoryChanged

@@ -123,6 +123,12 @@ func Rows() []Row {
 			rows = append(rows, Row{Kind: kind + "-stream", Bytes: size, Procs: 2})
 		}
 	}
+	for _, kind := range []string{"put", "put-stream", "get", "accumulate", "put-created", "get-created", "accumulate-created"} {
+		for _, size := range []int{8, 4 << 10, 1 << 20} {
+			rows = append(rows, Row{Kind: kind, Bytes: size, Procs: 2})
+		}
+	}
+	rows = append(rows, Row{Kind: "fetch", Bytes: 8, Procs: 2}, Row{Kind: "fetch-created", Bytes: 8, Procs: 2})
 	for _, kind := range []string{"rate", "posted", "unexpected", "threads-2", "threads-4"} {
 		rows = append(rows, Row{Kind: kind, Bytes: 8, Procs: 2})
 	}

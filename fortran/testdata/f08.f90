@@ -24,6 +24,7 @@ program f08
    call errors
    call memory
    call strings
+   call onesided
    call MPI_Allreduce(failures, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
    if (rank == 0) print '(a,i0,a)', 'f08: ', total, ' failures'
    call MPI_Finalize()
@@ -346,5 +347,61 @@ contains
       call MPI_Pack_external('external32', [1, 2], 2, MPI_INTEGER, packed, 64_MPI_ADDRESS_KIND, position)
       call check(bytes == 8 .and. position == 8, 'external32')
       call check(ichar(packed(4)) == 1 .and. ichar(packed(8)) == 2, 'external32 has the first byte last')
+   end subroutine
+
+   ! A section of an array is put, a section is filled by a request, and a counter is fetched; then
+   ! the same in an epoch of post and start.
+   subroutine onesided
+      double precision, target, save :: part(10)
+      double precision :: matrix(3, 4), take(6)
+      integer, asynchronous :: was(1), one(1)
+      integer :: right, left, i
+      integer(MPI_ADDRESS_KIND) :: bytes
+      type(MPI_Win) :: win
+      type(MPI_Request) :: request
+      type(MPI_Group) :: world, to, from
+      right = mod(rank + 1, size)
+      left = mod(rank + size - 1, size)
+      do i = 1, 4
+         matrix(:, i) = [10*i + 1, 10*i + 2, 10*i + 3] + 100*rank
+      end do
+      part = 0
+      take = -1
+      bytes = 80
+      call MPI_Win_create(part, bytes, 8, MPI_INFO_NULL, MPI_COMM_WORLD, win)
+      call MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN)
+      call MPI_Win_lock_all(0, win, i)
+      if (i /= MPI_SUCCESS) then ! with replicas
+         call MPI_Error_class(i, i)
+         call check(i == MPI_ERR_UNSUPPORTED_OPERATION, 'lock_all with replicas')
+         call MPI_Win_free(win)
+         return
+      end if
+      call MPI_Put(matrix(2, :), 4, MPI_DOUBLE_PRECISION, right, 0_MPI_ADDRESS_KIND, 4, MPI_DOUBLE_PRECISION, win)
+      call MPI_Win_flush(right, win)
+      call MPI_Rget(take(1:6:2), 3, MPI_DOUBLE_PRECISION, right, 0_MPI_ADDRESS_KIND, 3, MPI_DOUBLE_PRECISION, win, request)
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+      call check(all(take == [12, -1, 22, -1, 32, -1] + [100, 0, 100, 0, 100, 0]*rank), 'rget')
+      one = 1
+      call MPI_Fetch_and_op(one, was, MPI_INTEGER, 0, 9_MPI_ADDRESS_KIND, MPI_SUM, win)
+      call MPI_Win_flush(0, win)
+      call check(was(1) >= 0 .and. was(1) < size, 'fetch_and_op')
+      call MPI_Win_unlock_all(win)
+      call MPI_Barrier(MPI_COMM_WORLD)
+      call check(all(part(1:4) == [12, 22, 32, 42] + 100*left), 'put')
+      call MPI_Barrier(MPI_COMM_WORLD)
+      call MPI_Comm_group(MPI_COMM_WORLD, world)
+      call MPI_Group_incl(world, 1, [right], to)
+      call MPI_Group_incl(world, 1, [left], from)
+      call MPI_Win_post(from, 0, win)
+      call MPI_Win_start(to, 0, win)
+      call MPI_Accumulate(matrix(1, 1:2), 2, MPI_DOUBLE_PRECISION, right, 5_MPI_ADDRESS_KIND, 2, MPI_DOUBLE_PRECISION, MPI_SUM, win)
+      call MPI_Win_complete(win)
+      call MPI_Win_wait(win)
+      call check(all(part(6:7) == [11, 21] + 100*left), 'accumulate')
+      call MPI_Group_free(world)
+      call MPI_Group_free(to)
+      call MPI_Group_free(from)
+      call MPI_Win_free(win)
    end subroutine
 end program

@@ -19,6 +19,7 @@ program families
    call attributes
    call topologies
    call windows
+   call onesided
    call generalised
    call errors
    call MPI_Allreduce(failures, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
@@ -303,6 +304,38 @@ contains
       call MPI_Cart_get(ring, 1, dims, periods, coords, ierr)
       call check(periods(1) .and. coords(1) == rank .and. dims(1) == size, 'cart_get')
       call MPI_Comm_free(ring, ierr)
+   end subroutine
+
+   ! Each rank puts to the next one, and all add to the first; with replicas, too.
+   subroutine onesided
+      double precision :: part(8), give(2), take(2), before(2)
+      integer :: win, right, left
+      integer(MPI_ADDRESS_KIND) :: bytes, at
+      right = mod(rank + 1, size)
+      left = mod(rank + size - 1, size)
+      part = 0
+      give = [rank + 0.5d0, rank + 0.25d0]
+      take = 0
+      bytes = 64
+      call MPI_Win_create(part, bytes, 8, MPI_INFO_NULL, MPI_COMM_WORLD, win, ierr)
+      call MPI_Win_fence(0, win, ierr)
+      at = 2
+      call MPI_Put(give, 2, MPI_DOUBLE_PRECISION, right, at, 2, MPI_DOUBLE_PRECISION, win, ierr)
+      at = 6
+      call MPI_Accumulate(give, 1, MPI_DOUBLE_PRECISION, 0, at, 1, MPI_DOUBLE_PRECISION, MPI_SUM, win, ierr)
+      call MPI_Win_fence(0, win, ierr)
+      call check(part(3) == left + 0.5d0 .and. part(4) == left + 0.25d0, 'put')
+      if (rank == 0) call check(part(7) == size*(size - 1)/2 + size*0.5d0, 'accumulate')
+      at = 2
+      call MPI_Get(take, 2, MPI_DOUBLE_PRECISION, right, at, 2, MPI_DOUBLE_PRECISION, win, ierr)
+      at = 0
+      call MPI_Get_accumulate(give, 2, MPI_DOUBLE_PRECISION, before, 2, MPI_DOUBLE_PRECISION, right, at, 2, &
+                              MPI_DOUBLE_PRECISION, MPI_REPLACE, win, ierr)
+      call MPI_Win_fence(0, win, ierr)
+      call check(all(take == give) .and. all(before == 0), 'get')
+      call check(part(1) == left + 0.5d0, 'get_accumulate')
+      call MPI_Win_free(win, ierr)
+      call check(win == MPI_WIN_NULL, 'win_free')
    end subroutine
 
    ! The ranks of a host share an array; with replicas each rank has one of its own.

@@ -252,6 +252,79 @@ static void alltoall(void)
 	MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
 }
 
+/* One-sided communication: rank 0 accesses rank 1's part of a window, whose memory the library has
+   allocated, or the program. Rank 1 waits in a barrier. */
+static MPI_Win windows[2] = {MPI_WIN_NULL, MPI_WIN_NULL}, win;
+
+static void expose(int created)
+{
+	void *base;
+	win = windows[created];
+	if (win != MPI_WIN_NULL)
+		return;
+	if (created)
+		MPI_Win_create(in, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	else
+		MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+	windows[created] = win;
+	MPI_Win_lock_all(0, win);
+}
+
+static void allocated(void) { expose(0); }
+
+static void brought(void) { expose(1); }
+
+static void forget(void)
+{
+	for (int i = 0; i < 2; i++)
+		if (windows[i] != MPI_WIN_NULL) {
+			MPI_Win_unlock_all(windows[i]);
+			MPI_Win_free(&windows[i]);
+		}
+}
+
+static void put(void)
+{
+	if (rank == 0) {
+		MPI_Put(out, bytes, MPI_BYTE, 1, 0, bytes, MPI_BYTE, win);
+		MPI_Win_flush(1, win);
+	}
+}
+
+static void burst(void)
+{
+	if (rank == 0) {
+		for (int i = 0; i < window; i++)
+			MPI_Put(out, bytes, MPI_BYTE, 1, 0, bytes, MPI_BYTE, win);
+		MPI_Win_flush(1, win);
+	}
+}
+
+static void get(void)
+{
+	if (rank == 0) {
+		MPI_Get(out, bytes, MPI_BYTE, 1, 0, bytes, MPI_BYTE, win);
+		MPI_Win_flush(1, win);
+	}
+}
+
+static void accumulate(void)
+{
+	if (rank == 0) {
+		MPI_Accumulate(out, bytes / 8, MPI_DOUBLE, 1, 0, bytes / 8, MPI_DOUBLE, MPI_SUM, win);
+		MPI_Win_flush(1, win);
+	}
+}
+
+static void fetch(void)
+{
+	long one = 1, was;
+	if (rank == 0) {
+		MPI_Fetch_and_op(&one, &was, MPI_LONG, 1, 0, MPI_SUM, win);
+		MPI_Win_flush(1, win);
+	}
+}
+
 static const struct kind {
 	const char *name;
 	void (*operate)(void);
@@ -279,6 +352,15 @@ static const struct kind {
 	{"rate", rate, window, .before = fill, .after = drain},
 	{"posted", latency, 2, .before = post, .after = sendPosted},
 	{"unexpected", latency, 2, .before = send, .after = receive},
+	{"put", put, 1, .before = allocated},
+	{"put-stream", burst, window, .before = allocated},
+	{"put-created", put, 1, .before = brought},
+	{"get", get, 1, .before = allocated},
+	{"get-created", get, 1, .before = brought},
+	{"accumulate", accumulate, 1, .before = allocated},
+	{"accumulate-created", accumulate, 1, .before = brought},
+	{"fetch", fetch, 1, .before = allocated},
+	{"fetch-created", fetch, 1, .before = brought},
 	{"threads-2", NULL, 2 * 2, .threads = 2},
 	{"threads-4", NULL, 2 * 4, .threads = 4},
 };
@@ -403,6 +485,7 @@ int main(int argc, char **argv)
 
 	if (argc >= 5) {
 		counted(k, atoi(argv[3]), argv[4], argc == 6);
+		forget();
 		MPI_Finalize();
 		return 0;
 	}
@@ -414,6 +497,7 @@ int main(int argc, char **argv)
 	took = timed(k, n);
 	if (rank == 0)
 		printf("%.2f\n", took * 1e9 / n / k->per);
+	forget();
 	MPI_Finalize();
 	return 0;
 }

@@ -255,7 +255,7 @@ static void handlers(void)
 	CHECK(MPI_Win_set_attr(w, key, NULL) == MPI_ERR_KEYVAL && MPI_Win_get_attr(w, 77777, &value, &flag) == MPI_ERR_KEYVAL);
 	CHECK(MPI_Win_shared_query(w, -1, &bytes, &flag, &value) == MPI_ERR_RANK);
 	CHECK(MPI_Win_shared_query(w, 0, NULL, &flag, &value) == MPI_ERR_ARG);
-	CHECK(MPI_Put(p, 1, MPI_CHAR, 0, 0, 1, MPI_CHAR, w) == MPI_ERR_UNSUPPORTED_OPERATION);
+	CHECK(MPI_Put(p, 1, MPI_CHAR, 0, 0, 1, MPI_CHAR, w) == MPI_ERR_RMA_SYNC);
 	OK(MPI_Win_free(&copy));
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"banyan/internal/mpi/comm"
+	"banyan/internal/mpi/rma"
 	"banyan/internal/runtime/process"
 )
 
@@ -127,6 +128,14 @@ func classOfError(err error) Code {
 		return ErrRevoked
 	case errors.Is(err, process.ErrTruncated), errors.Is(err, comm.ErrMismatch):
 		return ErrTruncate
+	case errors.Is(err, rma.ErrRange):
+		return ErrRmaRange
+	case errors.Is(err, rma.ErrSync):
+		return ErrRmaSync
+	case errors.Is(err, rma.ErrReplicas):
+		return ErrUnsupportedOperation
+	case errors.As(err, new(*rma.AttachError)):
+		return ErrRmaAttach
 	case errors.Is(err, comm.ErrFar):
 		return ErrUnsupportedOperation
 	case errors.Is(err, comm.ErrMemory):

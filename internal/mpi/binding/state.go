@@ -137,6 +137,13 @@ func (s site) Handles(first bool) error {
 	if n := len(p.files.live()); n > 0 {
 		return fmt.Errorf("files that are open: %d", n)
 	}
+	for _, h := range p.wins.live() {
+		if w := p.wins.get(h); w != nil {
+			if err := w.rma.Busy(); err != nil {
+				return err
+			}
+		}
+	}
 	live := p.handles()
 	if first && p.copies() && p.usedFiles.Load() {
 		return errors.New("files that were used before the first safe point: a replacement, which begins again, would use them twice")

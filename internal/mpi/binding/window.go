@@ -3,10 +3,10 @@ package binding
 import (
 	"math"
 	"runtime"
-	"sync"
 	"unsafe"
 
 	"banyan/internal/mpi/comm"
+	"banyan/internal/mpi/rma"
 	"banyan/internal/proto"
 )
 
@@ -15,13 +15,10 @@ import (
 type window struct {
 	communicator
 	memory *comm.Window
+	rma    *rma.Window
 	flavor int32
 	values *windowValues
 	pins   runtime.Pinner // pins values, whose addresses C has
-
-	mu     sync.Mutex
-	locks  map[int32]int32 // the locks that this rank holds, or waits for: their types, by rank
-	allSet bool            // MPI_Win_lock_all
 }
 
 // windowValues are the values of predefined attributes.
@@ -80,6 +77,14 @@ func (p *Process) WinCreate(base unsafe.Pointer, size, dispUnit int64, info Info
 	return p.makeWindow(newWindow{"MPI_Win_create", WinFlavorCreate, size, dispUnit, info, comm, base, nil, win})
 }
 
+// WinCreateDynamic is MPI_Win_create_dynamic.
+func (p *Process) WinCreateDynamic(info Info, comm Comm, win *Win) Code {
+	return p.makeWindow(newWindow{"MPI_Win_create_dynamic", WinFlavorDynamic, 0, 1, info, comm, nil, nil, win})
+}
+
+// brings tells whether the parts are memory of the program.
+func (n *newWindow) brings() bool { return n.flavor == WinFlavorCreate || n.flavor == WinFlavorDynamic }
+
 func (p *Process) makeWindow(n newWindow) Code {
 	c := p.communicator(n.comm)
 	if c == nil {
@@ -98,7 +103,7 @@ func (p *Process) makeWindow(n newWindow) Code {
 		return p.fail(c, n.function, ErrDisp, "the unit of displacements is %d", n.unit)
 	case n.flavor == WinFlavorCreate && n.size > 0 && (n.base == nil || special(n.base)):
 		return p.fail(c, n.function, ErrBase, "%d bytes at %p", n.size, n.base)
-	case n.win == nil || n.flavor != WinFlavorCreate && n.baseptr == nil:
+	case n.win == nil || !n.brings() && n.baseptr == nil:
 		return p.fail(c, n.function, ErrArg, "an argument for the result is NULL")
 	case n.flavor == WinFlavorShared:
 		if code := p.canShare(c, n.function); code != Success {
@@ -111,7 +116,7 @@ func (p *Process) makeWindow(n newWindow) Code {
 		return p.failWith(c, n.function, err)
 	}
 	memory, err := inner.OpenWindow(comm.WindowConfig{
-		Size: n.size, Unit: n.unit, Own: n.base, Brings: n.flavor == WinFlavorCreate,
+		Size: n.size, Unit: n.unit, Own: n.base, Brings: n.brings(),
 		Apart: noncontig == "true" || n.flavor == WinFlavorAllocate,
 		Host:  func(r proto.Rank) int32 { return p.hostOf(int(r)) },
 	})
@@ -119,13 +124,17 @@ func (p *Process) makeWindow(n newWindow) Code {
 		inner.Free()
 		return p.failWith(c, n.function, err)
 	}
-	w := &window{memory: memory, flavor: n.flavor, locks: map[int32]int32{}}
+	w := &window{memory: memory, flavor: n.flavor}
 	w.communicator.comm, w.what = inner, "window"
+	w.uses.Store(1)
+	noLocks, _ := hints.get("no_locks")
+	w.rma = rma.Open(rma.Config{Comm: inner, Memory: memory, Dynamic: n.flavor == WinFlavorDynamic, NoLocks: noLocks == "true"})
 	w.errhandler.Store(fatal)
 	w.info.Store(hints.copy())
 	w.values = &windowValues{n.size, int32(n.unit), n.flavor, WinUnified}
 	h := p.wins.add(w)
 	if h == 0 {
+		w.rma.Close()
 		memory.Close()
 		inner.Free()
 		return p.fail(c, n.function, ErrNoMem, "there are too many windows")
@@ -165,8 +174,8 @@ func (p *Process) WinFree(win *Win) Code {
 	if w == nil {
 		return p.noWin(function, *win)
 	}
-	if rank, held := w.held(); held {
-		return p.fail(&w.communicator, function, ErrRmaSync, "rank %d's part is still locked", rank)
+	if err := w.rma.Free(); err != nil {
+		return p.failWith(&w.communicator, function, err)
 	}
 	if code := p.deleteAttributes(&w.attributes, uintptr(*win)); code != Success {
 		return p.callbackFailed(&w.communicator, function, "delete", code)
@@ -176,27 +185,19 @@ func (p *Process) WinFree(win *Win) Code {
 	}
 	p.wins.remove(uintptr(*win))
 	*win = WinNull
+	w.rma.Close()
 	w.memory.Close()
 	w.pins.Unpin()
-	w.comm.Free()
+	w.release()
 	return Success
 }
 
 // leaveWindows is the end of windows that the program hasn't freed: others may wait for locks.
 func (p *Process) leaveWindows() {
 	for _, h := range p.wins.live() {
-		w := p.wins.get(h)
-		if w == nil {
-			continue
+		if w := p.wins.get(h); w != nil {
+			w.rma.Leave()
 		}
-		w.mu.Lock()
-		for rank, kind := range w.locks {
-			if kind == LockExclusive {
-				w.memory.Leave(int(rank))
-			}
-		}
-		w.mu.Unlock()
-		w.memory.Drop()
 	}
 }
 
@@ -210,8 +211,8 @@ func (p *Process) WinGetGroup(win Win, group *Group) Code {
 	return Success
 }
 
-// WinSharedQuery is MPI_Win_shared_query, MPI_Win_shared_query_c. For MPI_PROC_NULL it tells of the
-// first rank whose part isn't empty. A part that this rank can't load from has the size 0.
+// WinSharedQuery is MPI_Win_shared_query, MPI_Win_shared_query_c. For MPI_PROC_NULL it tells of
+// the first rank whose part isn't empty. A part that this rank can't load from has the size 0.
 func (p *Process) WinSharedQuery(win Win, rank int32, size *int64, dispUnit CountOut, baseptr unsafe.Pointer) Code {
 	const function = "MPI_Win_shared_query"
 	w := p.window(win)
@@ -220,6 +221,9 @@ func (p *Process) WinSharedQuery(win Win, rank int32, size *int64, dispUnit Coun
 	}
 	if size == nil || dispUnit.P == nil || baseptr == nil {
 		return p.fail(&w.communicator, function, ErrArg, "an argument for a result is NULL")
+	}
+	if w.flavor == WinFlavorDynamic {
+		return p.fail(&w.communicator, function, ErrRmaFlavor, "the window was made by MPI_Win_create_dynamic: its ranks share nothing")
 	}
 	var part comm.WindowPart
 	switch n := len(w.memory.Parts); {

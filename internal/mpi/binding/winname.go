@@ -46,6 +46,17 @@ func (p *Process) WinSetInfo(win Win, info Info) Code {
 	return Success
 }
 
+// winHints are the hints that the standard knows, with what holds if the program says nothing.
+// What it says of accumulates, sizes and units is a promise that this library doesn't need.
+var winHints = []struct{ key, value string }{
+	{"no_locks", "false"},
+	{"accumulate_ordering", "rar,raw,war,waw"},
+	{"accumulate_ops", "same_op_no_op"},
+	{"mpi_accumulate_granularity", "0"},
+	{"same_size", "false"},
+	{"same_disp_unit", "false"},
+}
+
 // WinGetInfo is MPI_Win_get_info.
 func (p *Process) WinGetInfo(win Win, infoUsed *Info) Code {
 	w := p.window(win)
@@ -53,6 +64,11 @@ func (p *Process) WinGetInfo(win Win, infoUsed *Info) Code {
 		return p.noWin("MPI_Win_get_info", win)
 	}
 	i := w.info.Load().copy()
+	for _, h := range winHints {
+		if _, given := i.get(h.key); !given {
+			i.set(h.key, h.value)
+		}
+	}
 	if w.flavor == WinFlavorShared {
 		apart := "false"
 		if w.memory.Apart {

@@ -7,10 +7,6 @@ import (
 	"banyan/internal/runtime/process"
 )
 
-// Epochs of windows whose memory is loaded and stored directly. MPI_Put and the other functions
-// that move data don't exist yet, so no call has anything to end: it orders loads and stores, and
-// excludes other ranks.
-
 // isLoss says that an error is the death of a rank, or what another rank has made of one.
 func isLoss(err error) bool {
 	return errors.Is(err, process.ErrRankLost) || errors.Is(err, process.ErrRevoked)
@@ -37,14 +33,9 @@ func (p *Process) WinFence(assert int32, win Win) Code {
 	if assert&^fenceAsserts != 0 {
 		return p.fail(&w.communicator, function, ErrAssert, "the assertion is %d", assert)
 	}
-	if rank, held := w.held(); held {
-		return p.fail(&w.communicator, function, ErrRmaSync, "rank %d's part is locked", rank)
-	}
-	order()
-	if err := w.comm.Barrier().Run(); err != nil {
+	if err := w.rma.Fence(assert&ModeNosucceed == 0); err != nil {
 		return p.failWith(&w.communicator, function, err)
 	}
-	order()
 	return Success
 }
 
@@ -55,22 +46,6 @@ func (p *Process) WinSync(win Win) Code {
 	}
 	order()
 	return Success
-}
-
-// held is a rank whose part this rank has locked, if there is one.
-func (w *window) held() (rank int32, is bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.allSet {
-		return 0, true
-	}
-	least := int32(-1)
-	for r := range w.locks {
-		if least < 0 || r < least {
-			least = r
-		}
-	}
-	return least, least >= 0
 }
 
 // WinLock is MPI_Win_lock.
@@ -91,23 +66,9 @@ func (p *Process) WinLock(lockType, rank, assert int32, win Win) Code {
 	case !w.has(rank):
 		return p.fail(c, function, ErrRank, "the rank is %d, and the window has %d ranks", rank, w.comm.Size())
 	}
-	w.mu.Lock()
-	_, twice := w.locks[rank]
-	all := w.allSet
-	if !twice && !all {
-		w.locks[rank] = lockType
-	}
-	w.mu.Unlock()
-	if twice || all {
-		return p.fail(c, function, ErrRmaSync, "this rank has locked rank %d's part already", rank)
-	}
-	if err := w.memory.Lock(int(rank), lockType == LockExclusive); err != nil {
-		w.mu.Lock()
-		delete(w.locks, rank)
-		w.mu.Unlock()
+	if err := w.rma.Lock(int(rank), lockType == LockExclusive, assert&ModeNocheck != 0); err != nil {
 		return p.failWith(c, function, err)
 	}
-	order()
 	return Success
 }
 
@@ -125,16 +86,8 @@ func (p *Process) WinUnlock(rank int32, win Win) Code {
 	case !w.has(rank):
 		return p.fail(&w.communicator, function, ErrRank, "the rank is %d, and the window has %d ranks", rank, w.comm.Size())
 	}
-	order()
-	w.mu.Lock()
-	kind, held := w.locks[rank]
-	if held {
-		w.memory.Unlock(int(rank), kind == LockExclusive)
-		delete(w.locks, rank)
-	}
-	w.mu.Unlock()
-	if !held {
-		return p.fail(&w.communicator, function, ErrRmaSync, "this rank hasn't locked rank %d's part", rank)
+	if err := w.rma.Unlock(int(rank)); err != nil {
+		return p.failWith(&w.communicator, function, err)
 	}
 	return Success
 }
@@ -150,20 +103,9 @@ func (p *Process) WinLockAll(assert int32, win Win) Code {
 	if assert&^lockAsserts != 0 {
 		return p.fail(c, function, ErrAssert, "the assertion is %d", assert)
 	}
-	w.mu.Lock()
-	already := w.allSet || len(w.locks) > 0
-	w.allSet = w.allSet || !already
-	w.mu.Unlock()
-	if already {
-		return p.fail(c, function, ErrRmaSync, "this rank has locked a part already")
-	}
-	if err := w.memory.LockAll(); err != nil {
-		w.mu.Lock()
-		w.allSet = false
-		w.mu.Unlock()
+	if err := w.rma.LockAll(assert&ModeNocheck != 0); err != nil {
 		return p.failWith(c, function, err)
 	}
-	order()
 	return Success
 }
 
@@ -174,35 +116,31 @@ func (p *Process) WinUnlockAll(win Win) Code {
 	if w == nil {
 		return p.noWin(function, win)
 	}
-	order()
-	w.mu.Lock()
-	held := w.allSet
-	if held {
-		w.memory.UnlockAll()
-		w.allSet = false
-	}
-	w.mu.Unlock()
-	if !held {
-		return p.fail(&w.communicator, function, ErrRmaSync, "this rank hasn't locked all parts")
+	if err := w.rma.UnlockAll(); err != nil {
+		return p.failWith(&w.communicator, function, err)
 	}
 	return Success
 }
 
 // WinFlush is MPI_Win_flush.
-func (p *Process) WinFlush(rank int32, win Win) Code { return p.flush("MPI_Win_flush", rank, win) }
+func (p *Process) WinFlush(rank int32, win Win) Code {
+	return p.flush("MPI_Win_flush", rank, win, false)
+}
 
 // WinFlushLocal is MPI_Win_flush_local.
 func (p *Process) WinFlushLocal(rank int32, win Win) Code {
-	return p.flush("MPI_Win_flush_local", rank, win)
+	return p.flush("MPI_Win_flush_local", rank, win, true)
 }
 
 // WinFlushAll is MPI_Win_flush_all.
-func (p *Process) WinFlushAll(win Win) Code { return p.flushAll("MPI_Win_flush_all", win) }
+func (p *Process) WinFlushAll(win Win) Code { return p.flushAll("MPI_Win_flush_all", win, false) }
 
 // WinFlushLocalAll is MPI_Win_flush_local_all.
-func (p *Process) WinFlushLocalAll(win Win) Code { return p.flushAll("MPI_Win_flush_local_all", win) }
+func (p *Process) WinFlushLocalAll(win Win) Code {
+	return p.flushAll("MPI_Win_flush_local_all", win, true)
+}
 
-func (p *Process) flush(function string, rank int32, win Win) Code {
+func (p *Process) flush(function string, rank int32, win Win, locally bool) Code {
 	w := p.window(win)
 	switch {
 	case w == nil:
@@ -212,25 +150,19 @@ func (p *Process) flush(function string, rank int32, win Win) Code {
 	case !w.has(rank):
 		return p.fail(&w.communicator, function, ErrRank, "the rank is %d, and the window has %d ranks", rank, w.comm.Size())
 	}
-	w.mu.Lock()
-	_, held := w.locks[rank]
-	held = held || w.allSet
-	w.mu.Unlock()
-	if !held {
-		return p.fail(&w.communicator, function, ErrRmaSync, "this rank hasn't locked rank %d's part", rank)
+	if err := w.rma.Flush(int(rank), locally); err != nil {
+		return p.failWith(&w.communicator, function, err)
 	}
-	order()
 	return Success
 }
 
-func (p *Process) flushAll(function string, win Win) Code {
+func (p *Process) flushAll(function string, win Win, locally bool) Code {
 	w := p.window(win)
 	if w == nil {
 		return p.noWin(function, win)
 	}
-	if _, held := w.held(); !held {
-		return p.fail(&w.communicator, function, ErrRmaSync, "this rank hasn't locked any part")
+	if err := w.rma.Flush(-1, locally); err != nil {
+		return p.failWith(&w.communicator, function, err)
 	}
-	order()
 	return Success
 }

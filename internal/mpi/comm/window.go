@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"unsafe"
 
 	"banyan/internal/proto"
@@ -31,6 +32,7 @@ type WindowConfig struct {
 	Own           unsafe.Pointer // the part, if Brings is set
 	Host          func(world proto.Rank) int32
 	Brings, Apart bool // the part is memory of this process; parts begin at pages of their own
+	Closed        bool // others don't copy to and from that memory by the system
 }
 
 // WindowPart is a member's part of a window.
@@ -38,6 +40,8 @@ type WindowPart struct {
 	Size, Unit int64
 	At         unsafe.Pointer // nil: this process can't load from there and store to it
 	Host       bool           // it belongs to a process of this host, of an unreplicated rank
+	// Process, if set, copies to and from the part, which is memory of another process.
+	Process *window.Process
 }
 
 // Window is parts of memory, one of each member of a communicator. Members on one host load from
@@ -49,13 +53,14 @@ type Window struct {
 
 	comm   *Comm
 	memory *window.Memory // nil: there is nothing to share, nor to lock
+	mark   *window.Mark   // of this process's card
 	near   []int          // the members on this host
 	place  []int          // among near, -1 if elsewhere
 }
 
-// recordSize is the length of what members tell each other: size, unit, and whether parts are to
-// begin at pages.
-const recordSize = 17
+// recordSize is the length of what members tell each other: size, unit, whether parts are to begin
+// at pages, and the card of a part that a program brings.
+const recordSize = 17 + window.CardSize
 
 // OpenWindow makes a window. All members call it. The window needs the communicator for itself, and
 // for as long as it lives.
@@ -68,10 +73,16 @@ func (c *Comm) OpenWindow(cfg WindowConfig) (*Window, error) {
 	if cfg.Apart {
 		own[16] = 1
 	}
+	var mark *window.Mark
+	if cfg.Brings && !cfg.Closed && cfg.Size > 0 && !c.copies {
+		var card window.Card
+		card, mark = window.NewCard(cfg.Own)
+		copy(own[17:], card[:])
+	}
 	if err := c.Allgather(own, all).Run(); err != nil {
 		return nil, c.wrap(op, err)
 	}
-	w := &Window{Parts: make([]WindowPart, n), comm: c, place: make([]int, n), Apart: all[16] != 0}
+	w := &Window{mark: mark, Parts: make([]WindowPart, n), comm: c, place: make([]int, n), Apart: all[16] != 0}
 	for i := range n {
 		record := all[recordSize*i:]
 		w.Parts[i].Size = int64(binary.LittleEndian.Uint64(record))
@@ -80,6 +91,9 @@ func (c *Comm) OpenWindow(cfg WindowConfig) (*Window, error) {
 		if i == c.rank || !c.copies && cfg.Host(c.group[i]) == cfg.Host(c.group[c.rank]) {
 			w.place[i], w.Parts[i].Host = len(w.near), true
 			w.near = append(w.near, i)
+			if i != c.rank {
+				w.Parts[i].Process = window.Card(record[17:recordSize]).Open()
+			}
 		}
 	}
 	if cfg.Brings {
@@ -171,6 +185,13 @@ func cause(err error) error {
 
 // Close ends the use of the window here. The others can still use the memory.
 func (w *Window) Close() {
+	for i := range w.Parts {
+		if p := w.Parts[i].Process; p != nil {
+			p.Close()
+			w.Parts[i].Process = nil
+		}
+	}
+	runtime.KeepAlive(w.mark)
 	if w.memory != nil {
 		w.memory.Close()
 		w.memory = nil

@@ -113,17 +113,18 @@ type Engine struct {
 	clocks    map[Clock]*ledClock
 	disturbed atomic.Bool // a rank is lost, or a communicator was revoked here
 
-	waiting waiting
-	rivals  rivals
-	attends bool // what attend does; the same as long as the engine lives
-	polling polling
-	running running
-	sharing []sharedCall // that wait
-	locking []*lockWait
-	views   views
-	safe    safe
-	counted counting
-	span    span
+	waiting   waiting
+	rivals    rivals
+	attends   bool // what attend does; the same as long as the engine lives
+	polling   polling
+	running   running
+	sharing   []sharedCall // that wait
+	locking   []*lockWait
+	listening listening
+	views     views
+	safe      safe
+	counted   counting
+	span      span
 	// recorder is what records now: that of the Config, or a span's; nil: nothing does.
 	recorder process.Recorder
 	back     *back // nil: no snapshots are taken

@@ -63,6 +63,9 @@ func (h host) Died(r detector.Report) { h.put(Event{Kind: Died, Report: r}) }
 func (h host) RankLost(r proto.Rank) {
 	h.e.loseInLane(r)
 	h.e.disturbed.Store(true)
+	if l := &h.e.listening; len(l.ears) > 0 {
+		l.lost = append(l.lost, r)
+	}
 	h.put(Event{Kind: RankLost, Rank: r})
 	if b := h.e.back; b != nil {
 		time.Sleep(b.Grace)

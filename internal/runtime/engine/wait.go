@@ -44,6 +44,9 @@ func (e *Engine) step() int {
 	if len(e.running.schedules) > 0 && e.p.Changes != e.running.settled {
 		e.runSchedules()
 	}
+	if len(e.listening.ears) > 0 && e.hear() {
+		n++
+	}
 	if e.p.Changes != before {
 		e.rouse()
 	}

@@ -3,8 +3,8 @@
 //
 // The memory is one memfd, which has no name: it goes with the last process that maps it, however
 // the processes die. It begins with a head that says what it is, and a word for each member; the
-// parts follow, from the next page on. One member makes it; a Ticket, which it sends to the others,
-// lets them open it.
+// parts follow, from the next page on. One member makes it; a Ticket, which it sends to the
+// others, lets them open it.
 //
 // # Locks
 //
@@ -12,8 +12,8 @@
 // file description that each member has for itself. So the system releases it when its holder
 // dies, and no process waits for memory that a dead one should have written. A holder of an
 // exclusive lock writes its number into the part's word, and removes it before it unlocks. Who
-// finds a free lock with a number in the word knows that its holder died in the middle of its work,
-// or left: the part is Abandoned, and stays so.
+// finds a free lock with a number in the word knows that its holder died in the middle of its
+// work, or left: the part is Abandoned, and stays so.
 //
 // # Invariants
 //

@@ -3,8 +3,9 @@ package window
 // left in a part's word says that its holder has left in order, without unlocking.
 const left = 1 << 31
 
-// TryLock takes the lock of a part, alone or beside other holders of shared locks. It returns false
-// if another member holds it, or if the part is Abandoned. The caller holds no lock of this part.
+// TryLock takes the lock of a part, alone or beside other holders of shared locks. It returns
+// false if another member holds it, or if the part is Abandoned. The caller holds no lock of this
+// part.
 func (m *Memory) TryLock(part int, exclusive bool) (bool, error) {
 	if m.locks == nil {
 		return true, nil

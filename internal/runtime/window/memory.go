@@ -47,8 +47,8 @@ func Pages(n int) int { return (n + pageSize - 1) / pageSize * pageSize }
 
 var pageSize = os.Getpagesize()
 
-// Make makes the memory of so many members, with so many bytes for all their parts, as member self.
-// The memory is all zero.
+// Make makes the memory of so many members, with so many bytes for all their parts, as member
+// self. The memory is all zero.
 func Make(self, members, bytes int) (*Memory, Ticket, error) {
 	var t Ticket
 	if err := fits(bytes); err != nil {

@@ -112,8 +112,8 @@ func TestLocks(t *testing.T) {
 	c.Unlock(1, true)
 }
 
-// The lock of a member that ends without a word is free, and its part is abandoned. One that held a
-// shared lock leaves nothing behind.
+// The lock of a member that ends without a word is free, and its part is abandoned. One that held
+// a shared lock leaves nothing behind.
 func TestHolderEnds(t *testing.T) {
 	all := open(t, 4, 0)
 	tries(t, all[3], 0, false, true)

@@ -45,6 +45,10 @@ them), and measures all in turn, round after round. There are these kinds of row
               three numbers, an array of structs with padding; bytes are those of data
   rate        messages to a receiver that always has 64 receives posted
   posted      ping-pong beside 1,000 receives that are posted for other tags
+  put, get, accumulate, fetch
+              one-sided communication with a rank that waits: one operation and a flush; fetch is
+              MPI_Fetch_and_op. put-stream: a window of 64; -created: of memory that the program
+              has allocated, not the library
   unexpected  ping-pong beside 1,000 messages of other tags that nobody receives
   threads     ping-pong of 2 and of 4 threads in each process at once (MPI_THREAD_MULTIPLE):
               the time of one message of them all

@@ -1,0 +1,104 @@
+package binding
+
+const (
+	postAsserts  = ModeNocheck | ModeNostore | ModeNoput
+	startAsserts = ModeNocheck
+)
+
+// membersOf are the ranks of a window that are in a group.
+func (p *Process) membersOf(function string, w *window, h Group, assert, known int32) (ranks []int, code Code) {
+	g := p.group(h)
+	if g == nil {
+		return nil, p.noGroup(function, h)
+	}
+	if assert&^known != 0 {
+		return nil, p.fail(&w.communicator, function, ErrAssert, "the assertion is %d", assert)
+	}
+	for i, r := range g.ranks {
+		rank := w.comm.Local(r)
+		if rank < 0 {
+			return nil, p.fail(&w.communicator, function, ErrGroup, "rank %d of the group isn't in the window", i)
+		}
+		ranks = append(ranks, rank)
+	}
+	return ranks, Success
+}
+
+// WinPost is MPI_Win_post.
+func (p *Process) WinPost(group Group, assert int32, win Win) Code {
+	const function = "MPI_Win_post"
+	w := p.window(win)
+	if w == nil {
+		return p.noWin(function, win)
+	}
+	ranks, code := p.membersOf(function, w, group, assert, postAsserts)
+	if code != Success {
+		return code
+	}
+	if err := w.rma.Post(ranks); err != nil {
+		return p.failWith(&w.communicator, function, err)
+	}
+	return Success
+}
+
+// WinStart is MPI_Win_start. It waits for MPI_Win_post, whatever is asserted: so what was posted
+// is counted.
+func (p *Process) WinStart(group Group, assert int32, win Win) Code {
+	const function = "MPI_Win_start"
+	w := p.window(win)
+	if w == nil {
+		return p.noWin(function, win)
+	}
+	ranks, code := p.membersOf(function, w, group, assert, startAsserts)
+	if code != Success {
+		return code
+	}
+	if err := w.rma.Start(ranks); err != nil {
+		return p.failWith(&w.communicator, function, err)
+	}
+	return Success
+}
+
+// WinComplete is MPI_Win_complete.
+func (p *Process) WinComplete(win Win) Code {
+	const function = "MPI_Win_complete"
+	w := p.window(win)
+	if w == nil {
+		return p.noWin(function, win)
+	}
+	if err := w.rma.Complete(); err != nil {
+		return p.failWith(&w.communicator, function, err)
+	}
+	return Success
+}
+
+// WinWait is MPI_Win_wait.
+func (p *Process) WinWait(win Win) Code {
+	const function = "MPI_Win_wait"
+	w := p.window(win)
+	if w == nil {
+		return p.noWin(function, win)
+	}
+	if err := w.rma.Wait(); err != nil {
+		return p.failWith(&w.communicator, function, err)
+	}
+	return Success
+}
+
+// WinTest is MPI_Win_test.
+func (p *Process) WinTest(win Win, flag *int32) Code {
+	const function = "MPI_Win_test"
+	w := p.window(win)
+	if w == nil {
+		return p.noWin(function, win)
+	}
+	if flag == nil {
+		return p.fail(&w.communicator, function, ErrArg, "the argument for the result is NULL")
+	}
+	done, err := w.rma.Test()
+	*flag = truth(done)
+	if err != nil {
+		return p.failWith(&w.communicator, function, err)
+	}
+	return Success
+}

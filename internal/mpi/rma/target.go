@@ -1,0 +1,180 @@
+package rma
+
+import (
+	"fmt"
+	"unsafe"
+
+	"banyan/internal/proto"
+)
+
+// pieceBytes is how much of an access is carried out at once: heartbeats must not wait. softBytes
+// is the same where elements are combined by software.
+const (
+	pieceBytes = 1 << 20
+	softBytes  = 64 << 10
+)
+
+// mostOverlapping bounds the answer to a get of more bytes than there are.
+const mostOverlapping = 1 << 32
+
+func (t *target) open(w *Window) {
+	n := w.comm.Size()
+	t.w, t.under, t.wrong = w, map[proto.Rank]*under{}, map[int]string{}
+	t.posts, t.ends, t.lockTags = make([]int, n), make([]int, n), make([]int32, n)
+	t.lock.Answer = func(member, holder int) {
+		// An answer that says who holds it is a refusal.
+		t.answer(member, t.lockTags[member], holderText(holder))
+	}
+}
+
+// holderText and holderOf are the answer to a request for a lock.
+func holderText(holder int) []byte {
+	if holder < 0 {
+		return nil
+	}
+	return fmt.Appendf(nil, "%d", holder)
+}
+
+// answer sends an answer.
+func (t *target) answer(member int, tag int32, data []byte) {
+	t.w.ear.Send(t.w.comm.Ranks()[member], tag, data)
+}
+
+// Hear implements engine.Listener.
+func (t *target) Hear(from proto.Rank, data []byte) bool {
+	member := t.w.comm.Local(from)
+	if member < 0 {
+		return true
+	}
+	u := t.under[from]
+	if u == nil {
+		var m message
+		if err := m.read(data); err != nil {
+			t.wrong[member] = err.Error()
+			return true
+		}
+		if !m.verb.moves() {
+			t.control(member, &m)
+			return true
+		}
+		if u = t.begin(member, m); u == nil {
+			return true
+		}
+		t.under[from] = u
+	}
+	if !u.goOn() {
+		return false
+	}
+	delete(t.under, from)
+	if u.verb.answers() {
+		t.answer(member, u.answer, u.old)
+	}
+	return true
+}
+
+// control carries out a message that moves no data.
+func (t *target) control(member int, m *message) {
+	switch m.verb {
+	case flush, unlock:
+		if m.verb == unlock {
+			t.lock.Release(member)
+		}
+		t.answer(member, m.answer, []byte(t.wrong[member]))
+		delete(t.wrong, member)
+	case posted:
+		t.posts[member]++
+	case completed:
+		t.ends[member]++
+	case lockShared, lockExclusive:
+		t.lockTags[member] = m.answer
+		t.lock.Request(member, m.verb == lockExclusive)
+	case leave:
+		t.lock.Gone(member)
+	}
+}
+
+// begin begins an access. It is nil if the access was refused: then its origin learns of that.
+func (t *target) begin(member int, m message) *under {
+	u := &under{message: m}
+	u.all, _ = m.bytes()
+	base, err := t.find(&m.place)
+	if err != "" {
+		if t.wrong[member] == "" {
+			t.wrong[member] = err
+		}
+		if m.verb.answers() {
+			t.answer(member, m.answer, nil)
+		}
+		return nil
+	}
+	if u.base = base; m.verb.answers() {
+		u.old = make([]byte, u.all)
+	}
+	if m.verb >= accumulate {
+		u.plain = !hardware(m.kind) || !m.aligned(base, m.kind.Size())
+	}
+	return u
+}
+
+// find is the base of an access to this rank's part, or what is wrong with it.
+func (t *target) find(p *place) (base unsafe.Pointer, wrong string) {
+	first, length := p.span()
+	w := t.w
+	if length == 0 {
+		return nil, ""
+	}
+	if n, _ := p.bytes(); n > length && n > mostOverlapping {
+		return nil, fmt.Sprintf("a datatype has %d bytes in a memory of %d", n, length)
+	}
+	if !w.dynamic {
+		part := w.memory.Parts[w.comm.Rank()]
+		if first < 0 || length < 0 || first > part.Size-length {
+			return nil, outside(first, length, w.comm.Rank(), part.Size)
+		}
+		return part.At, ""
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, r := range t.regions {
+		if at := uintptr(first); length > 0 && at >= r.at && uintptr(length) <= r.size && at-r.at <= r.size-uintptr(length) {
+			return nil, ""
+		}
+	}
+	return nil, fmt.Sprintf("%d bytes at %#x, which rank %d hasn't attached", length, uint64(first), w.comm.Rank())
+}
+
+// outside is the text about an access outside of a part.
+func outside(first, length int64, rank int, size int64) string {
+	return fmt.Sprintf("%d bytes from byte %d on, and rank %d's part has %d bytes", length, first, rank, size)
+}
+
+// goOn carries out the next piece, and tells whether that was the last.
+func (u *under) goOn() bool {
+	piece := int64(pieceBytes)
+	if u.verb >= accumulate {
+		if u.plain {
+			piece = softBytes
+		}
+		piece -= piece % u.kind.Size()
+	}
+	upto := min(u.all, u.done+piece)
+	if upto > u.done {
+		u.apply(u.base, u.done, upto, u.old, u.plain)
+	}
+	u.done = upto
+	return u.done == u.all
+}
+
+// whole carries all of it out.
+func (u *under) whole() {
+	for !u.goOn() {
+	}
+}
+
+// Lost implements engine.Listener.
+func (t *target) Lost(r proto.Rank) {
+	if member := t.w.comm.Local(r); member >= 0 {
+		delete(t.under, r)
+		t.lock.Gone(member)
+	}
+}

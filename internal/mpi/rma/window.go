@@ -1,0 +1,173 @@
+package rma
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"banyan/internal/mpi/comm"
+	"banyan/internal/proto"
+	"banyan/internal/runtime/engine"
+	"banyan/internal/runtime/window"
+)
+
+// Config is what a window is made of.
+type Config struct {
+	Comm    *comm.Comm   // for the window alone
+	Memory  *comm.Window // its parts
+	Dynamic bool         // parts are what their ranks attach; displacements are addresses
+	NoLocks bool         // the program has promised that it locks nothing
+}
+
+// Window is the one-sided side of a window: its epochs and what is under way.
+type Window struct {
+	comm    *comm.Comm
+	memory  *comm.Window
+	dynamic bool
+	noLocks bool
+	copies  bool // ranks have replicas: see replicas.go
+	spread  bool // members are on several hosts: locks travel as messages
+
+	ear    *engine.Ear // nil with replicas, and for a window of one rank
+	target target
+
+	mu     sync.Mutex // guards what follows
+	epoch  epoch
+	number int32 // of the last answer asked for
+	to     []peer
+	wait   sync.Mutex // held by the thread that waits for what is under way
+}
+
+// peer is what this rank has under way at a target.
+type peer struct {
+	dirty bool         // something was sent that no flush has followed
+	reads []*Operation // that haven't come
+	sends []comm.Pending
+	count int // with replicas: operations sent since the last fence
+}
+
+// Open makes the one-sided side of a window. All members call it.
+func Open(cfg Config) *Window {
+	c := cfg.Comm
+	w := &Window{
+		comm: c, memory: cfg.Memory, dynamic: cfg.Dynamic, noLocks: cfg.NoLocks, to: make([]peer, c.Size()),
+		copies: c.Engine().Layout().Replicated() && c.Size() > 1,
+	}
+	w.epoch.locks = map[int]bool{}
+	for _, p := range w.memory.Parts {
+		w.spread = w.spread || !p.Host
+	}
+	w.target.open(w)
+	if !w.copies && c.Size() > 1 {
+		w.ear = c.Listen(&w.target)
+	}
+	c.Engine().Attach(w.title(), w)
+	return w
+}
+
+// Close ends the one-sided side of a window, when nothing is under way any more.
+func (w *Window) Close() {
+	w.comm.Engine().Detach(w.title())
+	if w.ear != nil {
+		w.ear.Close()
+	}
+}
+
+// base is the address from which displacements in a member's part count. ok is false if this
+// process can't reach it.
+func (w *Window) base(rank int) (at unsafe.Pointer, ok bool) {
+	if w.dynamic {
+		return nil, rank == w.comm.Rank()
+	}
+	at = w.memory.Parts[rank].At
+	return at, at != nil
+}
+
+// answerTag is a tag for the next answer. The lock mu is held.
+func (w *Window) answerTag() int32 {
+	w.number = w.number%(1<<30) + 1
+	return w.number
+}
+
+// send sends a message to a target, with data behind it.
+func (w *Window) send(rank int, m *message) error {
+	b := m.append(make([]byte, 0, 64+len(m.data)))
+	s, err := w.comm.Isend(append(b, m.data...), rank, comm.HeardTag)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	to := &w.to[rank]
+	if m.verb.moves() && !w.epoch.start {
+		to.count++
+	}
+	to.dirty = to.dirty || m.verb.moves()
+	if !s.Ended() {
+		to.sends = append(to.sends, s)
+	}
+	return nil
+}
+
+// region is memory that this rank has attached to a dynamic window.
+type region struct{ at, size uintptr }
+
+// AttachError is about memory that can't be attached or detached.
+type AttachError struct{ text string }
+
+func (e *AttachError) Error() string { return e.text }
+
+// Attach adds memory to this rank's part of a dynamic window.
+func (w *Window) Attach(at unsafe.Pointer, size int64) error {
+	t := &w.target
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := region{uintptr(at), uintptr(size)}
+	for _, o := range t.regions {
+		if r.at == o.at || r.at < o.at+o.size && o.at < r.at+r.size {
+			return &AttachError{fmt.Sprintf("%d bytes at %#x overlap the %d bytes at %#x that are attached already", size, r.at, o.size, o.at)}
+		}
+	}
+	t.regions = append(t.regions, r)
+	return nil
+}
+
+// Detach is the end of Attach.
+func (w *Window) Detach(at unsafe.Pointer) error {
+	t := &w.target
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := slices.IndexFunc(t.regions, func(r region) bool { return r.at == uintptr(at) })
+	if i < 0 {
+		return &AttachError{fmt.Sprintf("nothing is attached at %#x", uintptr(at))}
+	}
+	t.regions = slices.Delete(t.regions, i, i+1)
+	return nil
+}
+
+// target is the side of a window that others access. It hears their messages.
+type target struct {
+	w    *Window
+	lock window.FarLock
+
+	// Guarded by the engine's lock.
+	under    map[proto.Rank]*under // accesses that are being carried out
+	wrong    map[int]string        // by origin: what was wrong with its accesses since its last flush
+	posts    []int                 // by member: times that it has exposed its part to this rank
+	ends     []int                 // by member: access epochs that it has completed
+	lockTags []int32               // by member: of the lock that it wants
+
+	mu      sync.Mutex // guards regions
+	regions []region
+}
+
+// under is an access that is being carried out.
+type under struct {
+	message
+	base  unsafe.Pointer
+	done  int64
+	all   int64
+	old   []byte
+	plain bool
+}
