@@ -15,11 +15,12 @@ import (
 // A launcher that is lost may leave replacements that don't fill their slots yet. While such a one
 // lives no other may begin in its slot, nobody may be told that it is dead, and its donor mustn't
 // give it its state, unless this launcher counts it as a replacement too: there would be two
-// processes that act as one. Its host may be out of reach, so to end it may take as long as a lease.
+// processes that act as one. Its host may be out of reach, so to end it may take as long as a
+// lease.
 //
 // If the launcher before had read its donor's output up to the mark, the donor may have given its
-// state away by now: then the replacement goes on, because it may be the last of its rank. Any other
-// one is ended, and its end is waited for as that of any attempt.
+// state away by now: then the replacement goes on, because it may be the last of its rank. Any
+// other one is ended, and its end is waited for as that of any attempt.
 
 // late is a replacement that another launcher has begun, and that doesn't fill its slot.
 type late struct {

@@ -10,7 +10,8 @@ import (
 // for the slot before this one has ended, or is a replica: two processes would act as one. Nor may
 // it tell the others that it is dead before it is.
 
-// Left is a replacement that another leader has begun, and of which it isn't known that all know it.
+// Left is a replacement that another leader has begun, and of which it isn't known that all know
+// it.
 type Left struct {
 	Process
 	Donor Process

@@ -8,8 +8,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// playAnnounced makes a run in which the side of a cut that goes on lets processes in, and dies: some
-// of it, or all. Those of the other side are told of these deaths, and go on if they may.
+// playAnnounced makes a run in which the side of a cut that goes on lets processes in, and dies:
+// some of it, or all. Those of the other side are told of these deaths, and go on if they may.
 func playAnnounced(seed uint64, b bug) (*swarm, error) {
 	random := rand.New(rand.NewPCG(seed, 4))
 	n := 3 + random.IntN(14)

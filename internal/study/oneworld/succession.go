@@ -39,8 +39,8 @@ func (d *lead) kept(number uint64) {
 }
 
 // resume goes on where another steward was, as package launcher does (late.go): all are told again
-// who was admitted, and then who is dead. A replacement that may have its donor's state goes on, one
-// that doesn't is ended, and its end is waited for.
+// who was admitted, and then who is dead. A replacement that may have its donor's state goes on,
+// one that doesn't is ended, and its end is waited for.
 func (d *lead) resume(l *steward.Ledger) {
 	begun := slices.Clone(l.Places)
 	for i, p := range begun {
