@@ -122,7 +122,7 @@ func appendMachine(dst []byte, m *Machine) []byte {
 	for _, x := range m.expected {
 		dst = appendMembers(append(dst, byte(b2i(x.claimed)), byte(b2i(x.pledged))), []Member{x.Member})
 	}
-	dst = appendMembers(dst, []Member{m.joiner.pledge})
+	dst = appendMembers(dst, []Member{m.joiner.pledge}, m.joiner.claims)
 	for _, f := range []bool{m.joiner.pledged, m.leaving, r.root, l.collected, l.busy, l.stalled, m.asked, m.hasLeft} {
 		dst = append(dst, byte(b2i(f)))
 	}

@@ -638,7 +638,7 @@ func clone(m *Machine) *Machine {
 	c := *m
 	c.gone, c.joins, c.leaves = slices.Clone(m.gone), slices.Clone(m.joins), slices.Clone(m.leaves)
 	c.round.certain, c.round.awaiting = slices.Clone(m.round.certain), slices.Clone(m.round.awaiting)
-	c.expected = slices.Clone(m.expected)
+	c.expected, c.joiner.claims = slices.Clone(m.expected), slices.Clone(m.joiner.claims)
 	c.leases.granted, c.leases.promises = slices.Clone(m.leases.granted), slices.Clone(m.leases.promises)
 	c.skipped = nil
 	return &c
