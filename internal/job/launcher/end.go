@@ -127,6 +127,14 @@ func (j *job) killAgain() {
 			p.Signal(unix.SIGKILL)
 		}
 	}
+	if j.recovery == nil {
+		return
+	}
+	for _, a := range j.recovery.Attempts() {
+		if p := j.replacementOf(a); p != nil && a.Dismissed() {
+			p.Signal(unix.SIGKILL)
+		}
+	}
 }
 
 func (j *job) signalAll(s syscall.Signal) {

@@ -117,13 +117,18 @@ func (j *job) beganReplacement(x *replacement, p *process) {
 	}
 	x.missed = nil
 	if p.hasInput() {
-		lost := func() {
-			j.failAttempt(p.identity(), fmt.Sprintf("its input isn't there any more from its beginning: the launcher keeps %d MiB", inputKept>>20), recovery.Donor)
-		}
-		if !j.feeder.replace(j.ledger.Replica(p.id), sink{w: p.Stdin()}, func() { j.post(lost) }) {
-			lost()
+		lost := j.inputLost(p)
+		if !j.feeder.replace(j.ledger.Replica(p.id), sink{w: p.Stdin()}, lost) {
+			go lost()
 		}
 	}
+}
+
+// inputLost is called when a replacement can't have its input from the beginning. It may wait for
+// the loop.
+func (j *job) inputLost(p *process) func() {
+	why := fmt.Sprintf("its input isn't there any more from its beginning: the launcher keeps %d MiB", inputKept>>20)
+	return func() { j.post(func() { j.failAttempt(p.identity(), why, recovery.Donor) }) }
 }
 
 // incarnations tells a replacement the incarnations of all processes, and which are dead. Of a slot

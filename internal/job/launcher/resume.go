@@ -23,7 +23,7 @@ import (
 //
 // What the launcher before had told the processes may have reached some of them only. So all are
 // told again who has died, has left, and has been admitted; what they know already changes nothing.
-// A replacement that hadn't taken over its donor's state is ended, and begun anew.
+// late.go tells what becomes of replacements that are under way.
 
 // Resumption is where another launcher goes on.
 type Resumption struct {
@@ -38,6 +38,8 @@ type Resumption struct {
 	// Input is the job's input from a byte on. nil: there is no more input. If it can't go back so
 	// far, Read fails with a console.InputGap. The error says why the rest is lost.
 	Input func(from int64) (io.Reader, error)
+
+	late []*late
 }
 
 // Resume goes on with a job to its end. Of the Config, only Names, Rehome, Evacuate, AddHosts,
@@ -83,10 +85,9 @@ func (j *job) resume(r *Resumption) {
 	copy(j.hosts.left, s.Left)
 	left := make([]int, j.size)
 	j.procs = make([]*process, j.size)
-	var late []agent.Adopted // replacements that were under way, of which nothing is left
 	for id := range s.Slots {
-		j.procs[id] = j.adopt(proto.Proc(id), r, &late)
-		left[id] = j.procs[id].barriers
+		j.procs[id] = j.adopt(proto.Proc(id), r)
+		left[id] = r.writer(j.procs[id]).barriers
 	}
 	if r.Shown == nil {
 		r.Shown = j.released(r)
@@ -101,10 +102,11 @@ func (j *job) resume(r *Resumption) {
 	j.feeder = newFeeder(inputAhead, j.inputKept(), inputs)
 	j.feeder.base = from
 	go j.feeder.run(j.resumeInput(r, from))
-	j.tellAllAgain(s, late)
+	j.tellAllAgain(r)
+	j.resumeAttempts(r)
 	j.hearAgain(r)
 	for rank := range proto.Rank(j.ledger.Ranks()) {
-		if !j.ending && j.ledger.rankEnd(rank).lost && !j.goesOn() {
+		if !j.ending && j.ledger.rankEnd(rank).lost && !j.goesOn() && !j.mayBeSaved(rank) {
 			j.loseRank(rank, takenOver)
 		}
 	}
@@ -134,7 +136,7 @@ func (j *job) resumeInput(r *Resumption, from int64) io.Reader {
 	j.warn(fmt.Sprintf("the job's input is lost from byte %d on, and ends there for the program: %v", most, err))
 	for k := range j.feeder.sinks {
 		x := &j.feeder.sinks[k]
-		if p := j.procs[j.layout.Proc(0, k)]; !x.gone && x.at < most && !p.known {
+		if p := r.writer(j.procs[j.layout.Proc(0, k)]); !x.gone && x.at < most && !p.known {
 			x.gone = true // it gets no end, which it would take for the true one
 			p.Signal(unix.SIGKILL)
 		}
@@ -143,9 +145,10 @@ func (j *job) resumeInput(r *Resumption, from int64) io.Reader {
 }
 
 // adopt finds the process that fills a slot.
-func (j *job) adopt(id proto.Proc, r *Resumption, late *[]agent.Adopted) *process {
+func (j *job) adopt(id proto.Proc, r *Resumption) *process {
 	slot := &r.State.Slots[id]
 	var found *agent.Adopted
+	var all []*late
 	host := slot.Host
 	for h := range r.Standing {
 		for i := range r.Standing[h] {
@@ -159,12 +162,18 @@ func (j *job) adopt(id proto.Proc, r *Resumption, late *[]agent.Adopted) *proces
 				}
 				found, host = x, h
 			case x.Incarnation > slot.Incarnation:
-				*late = append(*late, *x)
-				go discard(x.Process)
+				all = append(all, newLate(x, h, slot))
 			default:
 				go discard(x.Process) // dead long ago
 			}
 		}
+	}
+	last, gone := j.underWay(slot, found, all)
+	if last != nil {
+		r.late = append(r.late, last)
+	}
+	for _, x := range gone {
+		j.forget(x)
 	}
 	e := &j.ledger.entries[id]
 	e.by = proto.NoProc
@@ -189,13 +198,19 @@ func (j *job) adopt(id proto.Proc, r *Resumption, late *[]agent.Adopted) *proces
 	return p
 }
 
-// eachStanding calls f for the processes that were found, and what their agents say of them.
+// eachStanding calls f for the processes that were found and whose output is shown, and what their
+// agents say of them.
 func (j *job) eachStanding(r *Resumption, f func(p *process, x *agent.Adopted)) {
 	for _, standing := range r.Standing {
 		for i := range standing {
 			if x := &standing[i]; j.procs[x.Proc].Process == x.Process {
 				f(j.procs[x.Proc], x)
 			}
+		}
+	}
+	for _, x := range r.late {
+		if x.left.Follows {
+			f(x.process, x.found)
 		}
 	}
 }
@@ -261,25 +276,41 @@ func (j *job) resumeStreams(r *Resumption) (inputs []sink, from int64) {
 			j.outputs.stderrs[rank].Begin(k, r.Shown(rank, true))
 		}
 	}
-	given := make(map[proto.Proc]*agent.Adopted)
-	j.eachStanding(r, func(p *process, x *agent.Adopted) { given[p.id] = x })
+	given := make(map[*process]*agent.Adopted)
+	j.eachStanding(r, func(p *process, x *agent.Adopted) { given[p] = x })
 	first := true
 	for _, p := range j.procs {
-		j.outputs.read(p)
+		q := r.writer(p)
+		if q != p {
+			p.Stdout().Close()
+			p.Stderr().Close()
+		}
+		j.outputs.read(q)
 		j.recording.collect(p)
 		if j.layout.Rank(p.id) == 0 {
-			x := sink{w: p.Stdin(), gone: true}
-			if a := given[p.id]; a != nil && p.hasInput() {
+			x := sink{w: q.Stdin(), gone: true}
+			if a := given[q]; a != nil && q.hasInput() {
 				if x.at, x.gone = a.StdinAt, a.StdinOver; !x.gone && (first || x.at < from) {
 					from, first = x.at, false
 				}
+			}
+			if q != p {
+				x.lost = j.inputLost(q)
 			}
 			inputs = append(inputs, x)
 		}
 		if !p.known {
 			j.running++
 		}
-		j.attach(p, j.said, j.reaped)
+		if p.incarnation > 0 { // some may not know it yet
+			j.attach(p, j.replacementSaid, j.replacementReaped)
+		} else {
+			j.attach(p, j.said, j.reaped)
+		}
+	}
+	for _, x := range r.late {
+		j.running++
+		j.attach(x.process, j.replacementSaid, j.replacementReaped)
 	}
 	if j.recovery != nil {
 		from = 0 // a replacement needs it all
@@ -288,13 +319,16 @@ func (j *job) resumeStreams(r *Resumption) (inputs []sink, from int64) {
 	return inputs, from
 }
 
-// tellAllAgain tells all processes what the launcher before may have told only some.
-func (j *job) tellAllAgain(s *State, late []agent.Adopted) {
+// tellAllAgain tells all processes what the launcher before may have told only some: first who was
+// admitted. What is said of a death counts on that (package membership, Announce).
+func (j *job) tellAllAgain(r *Resumption) {
+	for _, p := range j.procs {
+		if q := r.writer(p); q.incarnation > 0 {
+			j.tellOthers(q, control.Message{Type: control.Admit, Proc: q.id, Incarnation: q.incarnation})
+		}
+	}
 	for _, p := range j.procs {
 		e := &j.ledger.entries[p.id]
-		if p.incarnation > 0 {
-			j.tellOthers(p, control.Message{Type: control.Admit, Proc: p.id, Incarnation: p.incarnation})
-		}
 		switch {
 		case !p.known:
 			continue
@@ -306,13 +340,6 @@ func (j *job) tellAllAgain(s *State, late []agent.Adopted) {
 			j.tellOthers(p, control.Message{Type: control.Left, Proc: p.id})
 		}
 		j.server.Gone(int(p.id))
-	}
-	for _, x := range late {
-		s.Slots[x.Proc].Last = max(s.Slots[x.Proc].Last, x.Incarnation)
-		if said(&x, control.Arrived) {
-			j.tellOthers(nil, control.Message{Type: control.Death, Proc: x.Proc, Incarnation: x.Incarnation, Signal: int(unix.SIGKILL),
-				Cause: "a replacement whose launcher was lost"})
-		}
 	}
 }
 
@@ -338,6 +365,13 @@ func (j *job) hearAgain(r *Resumption) {
 	slices.SortStableFunc(all, func(a, b words) int {
 		return cmp.Compare(b2i(!slices.Contains(facts, a.m.Type)), b2i(!slices.Contains(facts, b.m.Type)))
 	})
+	for _, x := range r.late {
+		for _, m := range x.found.Said {
+			if x.left.Follows {
+				j.replacementSaid(x.process, m)
+			}
+		}
+	}
 	for _, x := range all {
 		switch {
 		case x.p.known && x.m.Type != control.Abort:

@@ -65,7 +65,11 @@ type SlotState struct {
 	Next      [2]int64
 	NextTails [2][]byte
 	NextHost  int
-	Entry     EntryState
+	// Follows says that it does. Donor is its donor, also when it fills the slot.
+	Follows          bool
+	Donor            proto.Proc
+	DonorIncarnation proto.Incarnation
+	Entry            EntryState
 }
 
 // EntryState is the slot's entry in the ledger.
@@ -94,6 +98,9 @@ func DecodeState(b []byte) (*State, error) {
 	}
 	n := len(s.Slots)
 	for _, slot := range s.Slots {
+		if slot.Donor < 0 || int(slot.Donor) >= n {
+			return nil, fmt.Errorf("the job's state makes no sense: the donor %d of %d processes", slot.Donor, n)
+		}
 		if slot.Host < 0 || slot.Host >= len(s.Hosts) || slot.NextHost < 0 || slot.NextHost >= len(s.Hosts) {
 			return nil, fmt.Errorf("the job's state makes no sense: a process on host %d of %d", slot.Host, len(s.Hosts))
 		}
@@ -149,9 +156,13 @@ func (j *job) state() *State {
 	}
 	if r := j.recovery; r != nil {
 		s.Inputs = maps.Clone(r.inputAtMark)
+		for _, a := range r.Attempts() {
+			s.Slots[a.Proc].Donor, s.Slots[a.Proc].DonorIncarnation = a.Donor.Proc, a.Donor.Incarnation
+		}
 		for _, x := range r.replacements {
 			if p := x.process; p != nil {
 				s.Slots[p.id].Next, s.Slots[p.id].NextTails, s.Slots[p.id].NextHost = p.base, j.outputs.tails(p), p.host
+				s.Slots[p.id].Follows = p.follows
 			}
 		}
 	}

@@ -75,6 +75,12 @@ const (
 	endedTogether bug = "ended together"
 	// The limit of all attempts is that of the first one.
 	oneLimit bug = "one limit"
+	// The next leader ends a replacement that may have committed.
+	lateLost bug = "late lost"
+	// The next leader forgets a replacement that is under way.
+	lateForgotten bug = "late forgotten"
+	// A mark for a replacement that is being ended is answered at once.
+	endingAnswered bug = "ending answered"
 	// Only one attempt hears of the job's end.
 	endHeardOnce bug = "end heard once"
 )
@@ -93,6 +99,12 @@ func (b bug) next(w *world, out *[]Action) (began bool) {
 		return began
 	}
 	return w.nextOf(m, out)
+}
+
+// left is what the next leader is told of a replacement.
+func (b bug) left(x Left) Left {
+	x.Follows = x.Follows && b != lateLost
+	return x
 }
 
 // sender is the process that the machine takes for the sender of a message.
@@ -192,6 +204,12 @@ func (b bug) actions(w *world, out []Action) []Action {
 			kept = append(kept, a)
 		}
 	}
+	if b == endingAnswered {
+		for _, x := range w.machine.held {
+			w.machine.answer(x, &kept)
+		}
+		w.machine.held = nil
+	}
 	return kept
 }
 
@@ -231,6 +249,9 @@ func TestCanaries(t *testing.T) {
 		{messageOfNeighbour, options{seesOutput: true, faults: 2, safe: true, most: 2}, 2, 2},
 		{endedTogether, options{seesOutput: true, faults: 3, safe: true, most: 2}, 2, 2},
 		{oneLimit, options{seesOutput: true, faults: 3, safe: true, most: 2}, 2, 2},
+		{lateLost, options{seesOutput: true, faults: 2, safe: true, leaders: 1}, 0, 0},
+		{lateForgotten, options{seesOutput: true, faults: 1, safe: true, leaders: 1}, 0, 0},
+		{endingAnswered, options{seesOutput: true, faults: 1, safe: true, leaders: 1}, 0, 0},
 		{endHeardOnce, options{seesOutput: true, faults: 2, safe: true, ends: true, most: 2}, 2, 2},
 	} {
 		t.Run(string(l.bug), func(t *testing.T) {

@@ -62,6 +62,7 @@ type Machine struct {
 	attempts   []*Attempt // under way, in the order in which they began; at most one of a rank
 	most       int        // attempts at a time
 	unanswered []mark     // to be answered when the donor's output is drained
+	held       []mark     // to be answered when the replacement, which is dismissed, has ended
 	asked      []question // that have no answer yet
 	questions  uint64     // the number of the last one
 	heard      Process    // it has answered just now
@@ -196,7 +197,7 @@ func (m *Machine) Mark(now proto.Time, donor, q Process, out *[]Action) {
 	a := m.of(q, FindSafepoint, FindSafepoint)
 	switch {
 	case !m.alive(donor):
-	case slices.Contains(m.unanswered, said): // a repeated message
+	case slices.Contains(m.unanswered, said), slices.Contains(m.held, said): // a repeated message
 	case a != nil && a.Donor == donor:
 		m.enter(now, a, TakeOver)
 		if m.seesOutput {
@@ -204,10 +205,35 @@ func (m *Machine) Mark(now proto.Time, donor, q Process, out *[]Action) {
 			do(Drain, a, "", out)
 		}
 	default:
-		// This replacement is dead. The mark for the next one comes after all that the donor writes
-		// until then.
-		m.answer(said, out)
+		m.settle(said, out)
 	}
+}
+
+// settle answers a mark, unless its replacement is being ended. That may live for a while: it would
+// get the state, and become a replica that nobody counts. If it is dead the mark for the next one
+// comes after all that the donor writes until then.
+func (m *Machine) settle(said mark, out *[]Action) {
+	if m.ending(said.replacement) {
+		m.held = append(m.held, said)
+		return
+	}
+	m.answer(said, out)
+}
+
+// ending says whether a replacement was dismissed, and hasn't ended yet.
+func (m *Machine) ending(q Process) bool {
+	a := m.AttemptAt(q.Proc)
+	return a != nil && a.Process == q && a.dismissed && !a.Committed()
+}
+
+// release answers the marks for a replacement that has ended.
+func (m *Machine) release(q Process, out *[]Action) {
+	for _, said := range m.held {
+		if said.replacement == q {
+			m.answer(said, out)
+		}
+	}
+	m.held = slices.DeleteFunc(m.held, func(x mark) bool { return x.replacement == q })
 }
 
 // Drained says that all output which a donor wrote before its mark for a replacement was passed on.
@@ -217,7 +243,7 @@ func (m *Machine) Drained(donor, q Process, out *[]Action) {
 		do(Follow, a, "", out)
 	}
 	if i := slices.Index(m.unanswered, mark{donor, q}); i >= 0 {
-		m.answer(m.unanswered[i], out)
+		m.settle(m.unanswered[i], out)
 		m.unanswered = slices.Delete(m.unanswered, i, i+1)
 	}
 }
@@ -271,6 +297,7 @@ func (m *Machine) Died(now proto.Time, p Process, why string, out *[]Action) {
 				do(AnnounceDeath, a, "", out)
 			}
 			m.ends(a)
+			m.release(p, out)
 			return
 		}
 		m.ends(a) // it was a replica
@@ -278,7 +305,8 @@ func (m *Machine) Died(now proto.Time, p Process, why string, out *[]Action) {
 	if !m.alive(p) {
 		return // an old death
 	}
-	m.unanswered = slices.DeleteFunc(m.unanswered, func(x mark) bool { return x.donor == p })
+	ofDonor := func(x mark) bool { return x.donor == p }
+	m.unanswered, m.held = slices.DeleteFunc(m.unanswered, ofDonor), slices.DeleteFunc(m.held, ofDonor)
 	m.forgetAsked(p)
 	if note := m.vacate(now, p.Proc); note != "" {
 		*out = append(*out, Action{Kind: Note, Text: note})

@@ -125,6 +125,9 @@ func (w *world) carryOut(a Action) error {
 		if x.deathTold || !x.admitted || joining == nil || joining.Process != q {
 			return fmt.Errorf("the others are told of the death of %v, which they don't know, or twice", q)
 		}
+		if joining.alive || !joining.reaped {
+			return fmt.Errorf("the others are told of the death of %v, which may act", q)
+		}
 		x.deathTold = true
 		for _, p := range w.bySlot {
 			p.receive(toldDeath, q)
@@ -202,6 +205,9 @@ func (w *world) answered(m mark) error {
 	if i < 0 || d.Process != m.donor {
 		return fmt.Errorf("%v gets an answer about %v that it didn't ask for, or twice", m.donor, m.replacement)
 	}
+	if q := w.joining[m.replacement.Proc]; q != nil && q.Process == m.replacement && !q.reaped && !w.trials[q.Proc].follows {
+		return fmt.Errorf("%v may give its state to %v, whose output doesn't follow", m.donor, q.Process)
+	}
 	w.marks = slices.Delete(slices.Clone(w.marks), i, i+1)
 	d.receive(toldMarked, m.replacement)
 	return nil
@@ -222,7 +228,7 @@ func (w *world) dismiss(a *Attempt) error {
 	if p.Process != a.Process || p.reaped {
 		return fmt.Errorf("%v is dismissed, and %v is there", a.Process, p.Process)
 	}
-	if rank := w.machine.layout.Rank; w.cause.kind != evOver && rank(w.cause.process.Proc) != rank(a.Proc) {
+	if rank := w.machine.layout.Rank; w.cause.kind != evOver && w.cause.kind != evLeaderLost && rank(w.cause.process.Proc) != rank(a.Proc) {
 		return fmt.Errorf("%v is dismissed, and %v has nothing to do with it", a.Process, w.cause)
 	}
 	if p.alive {

@@ -27,6 +27,7 @@ type process struct {
 	donor                Process // of a replacement
 	knowsDonor           bool    // the replacement has heard from its donor
 	toLeader, fromLeader []message
+	said                 []message // all that it has said, of each only the last
 
 	donating Process // the replacement whose donor it is; incarnation 0: none
 	paused   bool
@@ -59,7 +60,11 @@ const (
 )
 
 func (p *process) send(kind messageKind, about Process) {
-	p.toLeader = append(slices.Clone(p.toLeader), message{kind, about})
+	m := message{kind, about}
+	p.toLeader = append(slices.Clone(p.toLeader), m)
+	if kind != saysHere {
+		p.said = append(slices.DeleteFunc(slices.Clone(p.said), func(x message) bool { return x == m }), m)
+	}
 }
 
 func (p *process) receive(kind messageKind, about Process) {

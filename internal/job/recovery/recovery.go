@@ -79,20 +79,28 @@
 //   - At most one slot is vacant because its process was retired. At that moment another replica of
 //     its rank that could donate its state had just answered.
 //   - Each mark is answered, unless the donor dies first. Otherwise the donor's program would stay
-//     paused for ever.
+//     paused for ever. A mark for a replacement that is being ended is answered when that has
+//     ended.
 //   - The others are told of the death of a replacement if they were told of its arrival and it
 //     wasn't a replica yet.
 //   - A message may come from any process at any time, about any incarnation. A message that
 //     doesn't fit has no effect, except that a mark is answered.
+//
+// # Another leader
+//
+// A leader that is lost may leave replacements under way. The next one is told of them (Resume),
+// and goes on with those that may have committed. It dismisses the others, as any attempt: until
+// such a one has ended its slot isn't filled, the others aren't told of its death, and its donor
+// gets no answer.
 //
 // # What is explored
 //
 // The tests explore all orders of events in jobs of one rank with two and with three replicas, and
 // of two ranks with two replicas each, with one attempt at a time and with two, whether the leader
 // sees output or not: processes die at every moment or have to leave, messages come late, limits
-// run out, the job ends (world_test.go).
-// explore_test.go has the sizes and the numbers of faults. canary_test.go checks that the
-// exploration finds mistakes that were made or could be made.
+// run out, the job ends, the leader is lost and another one goes on (world_test.go,
+// succession_test.go). explore_test.go has the sizes and the numbers of faults. canary_test.go
+// checks that the exploration finds mistakes that were made or could be made.
 //
 // # Limits
 //
@@ -118,6 +126,10 @@ const (
 
 // End is the reason for which attempts fail, or aren't made, when the job is over.
 const End = "the job has come to its end"
+
+// LeaderLost is the reason for which an attempt fails whose leader was lost before the donor's mark
+// was answered.
+const LeaderLost = "its launcher was lost"
 
 // Phase is the step of an attempt that comes next.
 type Phase uint8
@@ -161,6 +173,9 @@ type Attempt struct {
 
 // Committed says that the replacement has the donor's whole state: it fills its slot.
 func (a *Attempt) Committed() bool { return a.Phase == BecomeKnown }
+
+// Dismissed says that the replacement is to end, and hasn't yet.
+func (a *Attempt) Dismissed() bool { return a.dismissed }
 
 // admitted says that the others have been told of the replacement.
 func (a *Attempt) admitted() bool { return a.Phase > GetReady }

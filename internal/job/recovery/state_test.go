@@ -38,7 +38,7 @@ func (w *world) AppendKey(b []byte) []byte {
 		flags(x.underWay, x.admitted, x.follows, x.dismissed, x.deathTold, w.joining[p] != nil)
 		id(x.process)
 	}
-	b = append(b, byte(w.faults), byte(w.leaves), byte(len(w.former)), byte(w.machine.most), byte(len(w.machine.attempts)))
+	b = append(b, byte(w.faults), byte(w.leaves), byte(w.leaders), byte(len(w.former)), byte(w.machine.most), byte(len(w.machine.attempts)))
 	for _, a := range w.machine.attempts {
 		b = append(b, byte(a.Phase), byte(a.blame))
 		id(a.Process)
@@ -51,6 +51,7 @@ func (w *world) AppendKey(b []byte) []byte {
 		id(p.Process)
 	}
 	marks(w.machine.unanswered)
+	marks(w.machine.held)
 	marks(w.drains)
 	marks(w.marks)
 	for p, s := range w.machine.table {
@@ -70,6 +71,9 @@ func (w *world) AppendKey(b []byte) []byte {
 		flags(p.leaving, p.retired, p.hangs)
 		messages(p.toLeader)
 		messages(p.fromLeader)
+		if w.leaders > 0 {
+			messages(p.said)
+		}
 	})
 	return b
 }
@@ -79,6 +83,7 @@ func (w *world) Clone() *world {
 	c := *w
 	m := *w.machine
 	m.table, m.waiting, m.unanswered, m.asked = slices.Clone(m.table), slices.Clone(m.waiting), slices.Clone(m.unanswered), slices.Clone(m.asked)
+	m.held = slices.Clone(m.held)
 	m.attempts = slices.Clone(m.attempts)
 	for i, a := range m.attempts {
 		m.attempts[i] = new(*a)

@@ -38,6 +38,7 @@ type options struct {
 	leaves          int  // how many processes may have to leave
 	most            int  // attempts at a time, 0 for one
 	dead            int  // so many processes are dead at first: of different ranks
+	leaders         int  // so many leaders may be lost
 	bug             bug
 }
 
@@ -70,14 +71,15 @@ const (
 	evHang       // a replacement does nothing any more
 	evLimit      // a phase takes too long
 	evStartFails // the next replacement can't be started
+	evLeaderLost // another one goes on
 	evOver       // the job ends
 )
 
 var eventNames = [...]string{"receive", "told", "reaped", "safe", "arrive", "mark", "commit", "heal", "orphan", "drained", "proven", "leave",
-	"kill", "fail", "bar donor", "suspect", "hang", "limit", "start fails", "over"}
+	"kill", "fail", "bar donor", "suspect", "hang", "limit", "start fails", "leader lost", "over"}
 
 func (e event) String() string {
-	if e.kind == evOver || e.kind == evProven || e.kind == evStartFails {
+	if e.kind == evOver || e.kind == evProven || e.kind == evStartFails || e.kind == evLeaderLost {
 		return eventNames[e.kind]
 	}
 	return fmt.Sprintf("%s:%d.%d", eventNames[e.kind], e.process.Proc, e.process.Incarnation)
@@ -92,6 +94,7 @@ func newWorld(layout layout.Layout, o options) *world {
 		w.bySlot = append(w.bySlot, &process{Process: Process{p, 0}, stage: whole, alive: true, safe: o.safe})
 		if o.safe {
 			w.machine.Healable(Process{p, 0})
+			w.bySlot[p].said = []message{{kind: healable}}
 		}
 	}
 	if o.initialFailures > 0 {
@@ -186,13 +189,14 @@ func (w *world) Events(dst []event) []event {
 			!(a.asked && fresh != nil && fresh.alive && !fresh.hangs && fresh.isAsked()))
 	}
 	add(evStartFails, none, w.faults > 0 && len(w.machine.attempts) < w.most && !w.startFails)
+	add(evLeaderLost, none, w.leaders > 0)
 	add(evOver, none, w.ends && !w.over)
 	return dst
 }
 
 // Apply implements explore.World.
 func (w *world) Apply(e event) error {
-	if e.kind >= evKill && e.kind != evOver && w.faults > 0 {
+	if e.kind >= evKill && e.kind < evLeaderLost && w.faults > 0 {
 		w.faults--
 	}
 	w.cause = e
@@ -272,6 +276,9 @@ func (w *world) Apply(e event) error {
 		lead(func(out *[]Action) { w.machine.Tick(w.now, out) })
 	case evStartFails:
 		w.startFails = true
+	case evLeaderLost:
+		w.leaders--
+		err = w.succeed()
 	case evOver:
 		w.over = true
 		lead(w.machine.Over)

@@ -58,6 +58,10 @@ func await(t *testing.T, what string, is func() bool) {
 
 // group starts three parties.
 func group(t *testing.T) (parties []*noted, drivers []*Driver) {
+	return groupOf(t, 2*proto.Time(time.Second))
+}
+
+func groupOf(t *testing.T, lease proto.Time) (parties []*noted, drivers []*Driver) {
 	const n = 3
 	var hosts []steward.HostEntry
 	var listeners []*Listener
@@ -75,7 +79,7 @@ func group(t *testing.T) (parties []*noted, drivers []*Driver) {
 	for h := range steward.Host(n) {
 		c := steward.Defaults(proto.Time(time.Second))
 		c.Self, c.Domain = h, int32(h)
-		c.Lease, c.Margin = 2*proto.Time(time.Second), proto.Time(time.Second)/2
+		c.Lease, c.Margin = lease, proto.Time(time.Second)/2
 		parties = append(parties, &noted{})
 		drivers = append(drivers, Start(Config{Machine: c, First: first, Key: key, Addresses: addresses, Party: parties[h], Holds: parties[h].holds.Load}, listeners[h]))
 		t.Cleanup(drivers[h].Close)

@@ -9,6 +9,8 @@ import (
 	"net"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"banyan/internal/job/agent/remote"
 	"banyan/internal/job/agent/secure"
 	"banyan/internal/proto"
@@ -21,6 +23,12 @@ const (
 	ahead = 256
 	// slow bounds the time that a handshake or a message may take.
 	slow = 2 * time.Second
+	// silent bounds the time in which the other side confirms nothing of what was sent. The kernel
+	// would send again for minutes, each time after twice as long: after a cut of some seconds
+	// nothing would get through for as long again, and a lease would be over.
+	silent = time.Second
+	// connecting bounds the time until the other host's kernel answers, for the same reason.
+	connecting = time.Second
 	// firstPause and mostPause are between attempts to connect.
 	firstPause, mostPause = 20 * time.Millisecond, 500 * time.Millisecond
 )
@@ -128,10 +136,15 @@ func (d *Driver) speak(p *peer, addresses []string) {
 func (d *Driver) dial(address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(d.ctx, slow)
 	defer cancel()
-	var dialer net.Dialer
+	dialer := net.Dialer{Timeout: connecting}
 	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
+	}
+	if raw, err := conn.(*net.TCPConn).SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) {
+			_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(silent/time.Millisecond))
+		})
 	}
 	return secure.Dial(ctx, conn, d.cfg.Key, int(d.cfg.Machine.Self))
 }

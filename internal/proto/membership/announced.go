@@ -56,20 +56,45 @@ func (m *Machine) settled(skip []Departure, out *Actions) bool {
 }
 
 // claimed answers a coordinator that wants to go on without a majority. A process keeps its pledge
-// until it takes a view, or the coordinator is gone for certain.
+// until it takes a view, or the coordinator is gone for certain. Another one waits until then.
 func (m *Machine) claimed(x *Message, out *Actions) {
 	d := &m.joiner
 	switch {
 	case m.view != nil:
 		m.bringUp(x.From, out)
 		return
-	case d.pledged && d.pledge != x.From:
-		if i := departed(m.gone, d.pledge); i < 0 || m.gone[i].Why == Silent {
-			return
+	case d.pledged && d.pledge != x.From && !m.certainlyGone(d.pledge):
+		if !slices.Contains(d.claims, x.From) {
+			d.claims = append(d.claims, x.From)
 		}
+		return
 	}
-	d.pledge, d.pledged = x.From, true
-	m.send(x.From, &Message{Kind: Pledge}, out)
+	m.pledge(x.From, out)
+}
+
+func (m *Machine) pledge(to Member, out *Actions) {
+	d := &m.joiner
+	d.pledge, d.pledged = to, true
+	d.claims = slices.DeleteFunc(d.claims, func(x Member) bool { return x == to })
+	m.send(to, &Message{Kind: Pledge}, out)
+}
+
+// pledgeAnew answers a coordinator that had to wait for the end of another one, which had the
+// pledge. It asks only once.
+func (m *Machine) pledgeAnew(out *Actions) {
+	d := &m.joiner
+	if m.view != nil || len(d.claims) == 0 || !m.certainlyGone(d.pledge) {
+		return
+	}
+	if i := slices.IndexFunc(d.claims, func(x Member) bool { return !m.certainlyGone(x) }); i >= 0 {
+		m.pledge(d.claims[i], out)
+	}
+}
+
+// certainlyGone says whether a process is known to be gone for certain.
+func (m *Machine) certainlyGone(x Member) bool {
+	i := departed(m.gone, x)
+	return i >= 0 && m.gone[i].Why != Silent
 }
 
 // pledged takes an announced process's pledge. It wants to be let in.
@@ -99,8 +124,7 @@ func (m *Machine) mayTake(v *View) bool {
 	if m.view != nil || !d.pledged || v.Has(d.pledge) {
 		return true
 	}
-	i := departed(m.gone, d.pledge)
-	return i >= 0 && m.gone[i].Why != Silent
+	return m.certainlyGone(d.pledge)
 }
 
 // forgetSettled drops those about which the view in force says enough.

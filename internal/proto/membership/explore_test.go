@@ -135,12 +135,12 @@ func (r rules) String() string {
 		s += fmt.Sprintf(", leave %v", r.leavers)
 	}
 	if r.cutoff {
-		s += fmt.Sprintf(", cut %0*b", r.members, r.side)
+		s += fmt.Sprintf(", cut %0*b", r.members+len(r.joiners), r.side)
 	}
 	for _, x := range []struct {
 		is   bool
 		what string
-	}{{r.oneWay, "one way"}, {r.heals, "heals"}, {r.far, "deaths beyond are uncertain"}} {
+	}{{r.oneWay, "one way"}, {r.heals, "heals"}, {r.far, "deaths beyond are uncertain"}, {r.announces, "announced"}} {
 		if x.is {
 			s += ", " + x.what
 		}

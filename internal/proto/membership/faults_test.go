@@ -236,6 +236,11 @@ func (s *swarm) cut(random *rand.Rand, n int) {
 	}
 	s.oneWay, s.far = random.IntN(3) == 0, random.IntN(2) == 0
 	s.script += fmt.Sprintf("; at %d: cut %d from %d until %d, one way %v, deaths beyond uncertain %v", s.cutAt, first, n-first, s.until, s.oneWay, s.far)
+	s.suspectBeyond()
+}
+
+// suspectBeyond has all be told that those whom they don't hear are silent.
+func (s *swarm) suspectBeyond() {
 	s.after(s.cutAt, func() error {
 		delay := 300 + s.within(300)
 		for p := range s.nodes {
@@ -268,18 +273,21 @@ func TestCuts(t *testing.T) {
 
 // TestSwarmCatches: the runs find known bugs, each by the property that it breaks.
 func TestSwarmCatches(t *testing.T) {
-	caught := func(name, property string, play func(uint64) (*swarm, error)) {
-		for seed := uint64(1); seed <= 20_000; seed++ {
-			if s, err := play(seed); err != nil {
-				if !strings.HasPrefix(err.Error(), property) {
-					t.Errorf("%s: %v, want %s (%s)", name, err, property, s.script)
-				}
-				return
-			}
-		}
-		t.Errorf("%s: never caught", name)
-	}
-	caught("who takes over doesn't ask", "total order", func(seed uint64) (*swarm, error) { return play(seed, 12, bug{presumes: true}) })
+	catches(t, "who takes over doesn't ask", "total order", func(seed uint64) (*swarm, error) { return play(seed, 12, bug{presumes: true}) })
 	all := func(*View, []Departure) bool { return true }
-	caught("anybody may decide", "total order", func(seed uint64) (*swarm, error) { return playCut(seed, bug{quorum: all}) })
+	catches(t, "anybody may decide", "total order", func(seed uint64) (*swarm, error) { return playCut(seed, bug{quorum: all}) })
+}
+
+func catches(t *testing.T, name, property string, play func(uint64) (*swarm, error)) {
+	t.Helper()
+	for seed := uint64(1); seed <= 20_000; seed++ {
+		if s, err := play(seed); err != nil {
+			if !strings.HasPrefix(err.Error(), property) {
+				t.Errorf("%s: %v, want %s (%s)", name, err, property, s.script)
+			}
+			t.Logf("%s: seed %d", name, seed)
+			return
+		}
+	}
+	t.Errorf("%s: never caught", name)
 }

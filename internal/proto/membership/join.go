@@ -17,6 +17,7 @@ type joiner struct {
 	retryAt  proto.Time
 	pledge   Member // its first view has this member
 	pledged  bool
+	claims   []Member // that wanted a pledge while another one had it
 }
 
 // NewJoiner makes the machine of a process that wants to be let in by any of the

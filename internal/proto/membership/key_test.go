@@ -118,7 +118,12 @@ func appendMachine(dst []byte, m *Machine) []byte {
 	dst = appendMembers(dst, m.joins, m.leaves, r.awaiting, []Member{m.asker, r.parent, m.joiner.asked})
 	dst = appendBallots(dst, m.promised, m.accepted, r.ballot, r.best, m.leftRound)
 	dst = append(dst, byte(r.kind), byte(l.takeover), byte(l.attempt), byte(m.joiner.next))
-	for _, f := range []bool{m.leaving, r.root, l.collected, l.busy, l.stalled, m.asked, m.hasLeft} {
+	dst = append(dst, byte(len(m.expected)))
+	for _, x := range m.expected {
+		dst = appendMembers(append(dst, byte(b2i(x.claimed)), byte(b2i(x.pledged))), []Member{x.Member})
+	}
+	dst = appendMembers(dst, []Member{m.joiner.pledge}, m.joiner.claims)
+	for _, f := range []bool{m.joiner.pledged, m.leaving, r.root, l.collected, l.busy, l.stalled, m.asked, m.hasLeft} {
 		dst = append(dst, byte(b2i(f)))
 	}
 	return dst

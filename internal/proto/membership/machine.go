@@ -180,6 +180,7 @@ func (m *Machine) Departed(now proto.Time, x Member, why Why, out *Actions) {
 		m.send(m.asker, &Message{Kind: Certain, Gone: []Departure{{x, why}}}, out)
 	}
 	m.unbind(x, out)
+	m.pledgeAnew(out)
 	if m.leaving {
 		m.askToLeave(out) // the coordinator may be another one now
 	}

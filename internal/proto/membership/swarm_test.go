@@ -39,6 +39,7 @@ type swarm struct {
 	side         []bool
 	cutAt, until proto.Time
 	oneWay, far  bool
+	announces    bool // all are told of a process that joins before it does
 	lies         bool // the detector suspects arbitrary processes: only safety is promised
 	bug          bug
 	claims       map[int]claim // what processes rely on, by the time of the world; nil: none asks for leases
@@ -49,6 +50,7 @@ type swarm struct {
 type bug struct {
 	quorum   func(*View, []Departure) bool
 	presumes bool // a new coordinator proposes without collecting first
+	ignores  bool // who is announced isn't asked
 	slow     bool // clocks are slower than leases allow for
 }
 
@@ -96,7 +98,8 @@ func newSwarm(seed uint64, n int, b bug) *swarm {
 }
 
 func (s *swarm) config(m Member) Config {
-	return Config{Self: m, Arity: s.arity, Gather: s.gather, Patience: 3000, Retry: 400, quorum: s.bug.quorum, Lease: swarmLease, Promise: swarmPromise}
+	return Config{Self: m, Arity: s.arity, Gather: s.gather, Patience: 3000, Retry: 400, quorum: s.bug.quorum, Lease: swarmLease, Promise: swarmPromise,
+		bugs: bugs{ignoresAnnounced: s.bug.ignores}}
 }
 
 func (s *swarm) add(m Member) *node {
@@ -379,7 +382,14 @@ func (s *swarm) join(at proto.Time, m Member, contacts []Member) int {
 				s.tell(p, q, Died, s.within(300))
 			}
 		}
-		return s.step(p, func(_ *Machine, out *Actions) { x.machine = NewJoiner(s.config(m), contacts, s.now, out) })
+		return s.step(p, func(_ *Machine, out *Actions) {
+			x.machine = NewJoiner(s.config(m), contacts, s.now, out)
+			for _, y := range s.nodes {
+				if s.announces && y != x && y.state == living {
+					y.machine.Announce(m)
+				}
+			}
+		})
 	})
 	return p
 }

@@ -43,7 +43,7 @@ type world struct {
 	cut      bool       // the network between the sides is cut
 	healed   bool       // the cut has been healed
 	messages int
-	sent     [Grant + 1]int
+	sent     [Pledge + 1]int
 	now      proto.Time
 	leasing  leasing
 	retries  int             // that may still come: in a quiet system, or early
@@ -91,6 +91,7 @@ type rules struct {
 	// under way. A lease that is had is used at once if uses says so.
 	asks, ticks int
 	uses        bool
+	announces   bool // all are told of a process that joins before it does
 	bugs        bugs
 	// reduced leaves out states: see world.
 	reduced bool
@@ -105,8 +106,8 @@ func newWorld(r rules) *world {
 	for p := range r.members {
 		m := first.Members[p]
 		c := Config{Self: m, Arity: r.arity, quorum: r.quorum}
-		if r.asks > 0 {
-			c.Lease, c.Promise, c.bugs = 2, 2, r.bugs
+		if c.bugs = r.bugs; r.asks > 0 {
+			c.Lease, c.Promise = 2, 2
 		} else if r.divided() {
 			c.Patience = 1
 		}
@@ -353,6 +354,9 @@ func (w *world) Apply(e event) error {
 	}
 	var out Actions
 	w.machines[p] = w.act(e, w.machines[p], &out)
+	if e.kind == 'j' && w.rules.announces {
+		w.announce(p)
+	}
 	for q := range w.machines {
 		if e.first>>q&1 == 1 {
 			w.told[p][q] = certainty
@@ -420,7 +424,11 @@ func (w *world) act(e event, m *Machine, out *Actions) *Machine {
 		m.Departed(w.now, w.members[e.q], Silent, out)
 	case 'j':
 		contacts := FirstView(w.rules.members).Members
-		m = NewJoiner(Config{Self: w.members[e.p], Arity: w.rules.arity, Retry: 1},
+		c := Config{Self: w.members[e.p], Arity: w.rules.arity, Retry: 1, bugs: w.rules.bugs}
+		if w.rules.announces && w.divided() {
+			c.Patience = 1
+		}
+		m = NewJoiner(c,
 			slices.DeleteFunc(contacts, func(m Member) bool { return m.Proc == w.members[e.p].Proc }), w.now, out)
 	case 'r':
 		m.Tick(w.now+1, out)
@@ -526,6 +534,10 @@ func (w *world) End() error {
 		w.ends[w.outcome()] = true
 	}
 	switch {
+	case w.rules.announces && (w.rules.oneWay || w.rules.heals):
+		return nil // a process that joins may wait for what was lost
+	case w.rules.announces && w.settles() != nil:
+		return w.settles()
 	case w.rules.lies > 0:
 		return nil // if the detector misinforms only some, others may wait for them
 	case w.divided() || w.stalled():
@@ -626,6 +638,7 @@ func clone(m *Machine) *Machine {
 	c := *m
 	c.gone, c.joins, c.leaves = slices.Clone(m.gone), slices.Clone(m.joins), slices.Clone(m.leaves)
 	c.round.certain, c.round.awaiting = slices.Clone(m.round.certain), slices.Clone(m.round.awaiting)
+	c.expected, c.joiner.claims = slices.Clone(m.expected), slices.Clone(m.joiner.claims)
 	c.leases.granted, c.leases.promises = slices.Clone(m.leases.granted), slices.Clone(m.leases.promises)
 	c.skipped = nil
 	return &c

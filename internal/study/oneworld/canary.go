@@ -27,11 +27,12 @@ const (
 	Unasked              // a process is retired before its donor has given a sign of life
 	LeftWithOutput       // a drained host leaves with output that nobody has taken
 	DeadAtBirth          // a replacement is told that others which join at the same time are dead
+	LateForgotten        // a new steward tells that a replacement is dead which the one before has begun
 	bugs
 )
 
 var bugNames = [...]string{"none", "certain death by refusal", "forgotten lease", "old term", "no offsets", "shared host", "early release", "own quorum", "kept by one",
-	"untold", "sent once", "unasked", "left with output", "dead at birth"}
+	"untold", "sent once", "unasked", "left with output", "dead at birth", "late forgotten"}
 
 func (b Bug) String() string { return bugNames[b] }
 

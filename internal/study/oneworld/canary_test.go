@@ -1,6 +1,10 @@
 package oneworld
 
-import "testing"
+import (
+	"testing"
+
+	"banyan/internal/proto"
+)
 
 // rare are faults for mistakes that random ones show too seldom.
 var rare = map[Bug]Settings{
@@ -25,6 +29,10 @@ var rare = map[Bug]Settings{
 	Unasked: {Ranks: 2, Replicas: 2, Hosts: 3, Rounds: 30, Faults: []Fault{
 		{Kind: KillHost, At: 1200 * ms, Host: 1},
 		{Kind: DrainHost, At: 1300 * ms, Host: 0},
+	}},
+	// The steward dies while a replacement is being made.
+	LateForgotten: {Ranks: 2, Replicas: 2, Hosts: 4, Rounds: 40, Faults: []Fault{
+		{Kind: KillProcess, At: 600 * ms, Proc: 3}, {Kind: KillSteward, At: 615 * ms},
 	}},
 	// Three replacements join at the same time.
 	DeadAtBirth: {Ranks: 4, Replicas: 2, Hosts: 3, Rounds: 40, Faults: []Fault{
@@ -66,6 +74,23 @@ func TestSeveralReplaced(t *testing.T) {
 		s.Seed = seed
 		if r := Run(s); r.Err != nil || r.Outcome != Finished || r.Failed > 0 {
 			t.Errorf("seed %d: %s, %d attempts have failed: %v", seed, r.Outcome, r.Failed, r.Err)
+		}
+	}
+}
+
+// The steward is lost at every step of a replacement, and the replacement's host is out of reach of
+// the next one for a while, or isn't.
+func TestStewardLostMeanwhile(t *testing.T) {
+	for at := range uint64(60) {
+		for _, until := range []proto.Time{0, 4 * second} {
+			s := Settings{Seed: at, Ranks: 2, Replicas: 2, Hosts: 4, Rounds: 40}
+			s.Faults = []Fault{{Kind: KillProcess, At: 600 * ms, Proc: 3}, {Kind: KillSteward, At: 600*ms + proto.Time(at)*ms/2}}
+			if until > 0 {
+				s.Faults = append(s.Faults, Fault{Kind: OneWay, At: 700 * ms, Until: until, Side: 1 << 1, Against: 1 << 3})
+			}
+			if r := Run(s); r.Err != nil || r.Outcome != Finished {
+				t.Errorf("steward lost at %s, one way until %s: %s %v", inSeconds(s.Faults[1].At), inSeconds(until), r.Outcome, r.Err)
+			}
 		}
 	}
 }

@@ -72,6 +72,15 @@ func (w *world) judged(id steward.Host, incarnation proto.Incarnation) {
 	}
 }
 
+// toldDead checks that a process which a steward tells is dead will never act again.
+func (w *world) toldDead(p proto.Proc, incarnation proto.Incarnation) {
+	for _, r := range w.slots[p] {
+		if r.incarnation <= incarnation && r.acts() {
+			w.fail("all are told that %v is dead, and it may act on host %d", r, r.host.id)
+		}
+	}
+}
+
 // returns checks that a host which was to leave, and was lost, is still to leave when it is back.
 func (w *world) returns(by *host, id steward.Host) {
 	if l := by.agent.Ledger(); l != nil && w.drained[id] && l.Entry(id).State == steward.Up {

@@ -26,7 +26,8 @@
 //     computes, exchanges a halo, sums up over all ranks, prints a line, and has safe points.
 //   - The driver of the acting steward (lead.go) and the conversation between it, agents and
 //     processes: deaths that are told, suspicions, commands with a term, the steps of a recovery.
-//     This is as the launcher does it today, and as decision 40 wants it where the steward moves.
+//     This is as the launcher does it, also where the steward moves (succession.go): what it keeps
+//     in the ledger, and what becomes of replacements that are under way.
 //   - Drains: the lead has the processes of a drained host retired one by one. Hosts aren't added.
 //   - Output (console.go): by rank and offset. An agent keeps what isn't acknowledged. A console
 //     that is attached goes on behind what was shown. There is no input.
@@ -36,9 +37,10 @@
 // At each step: what was shown is the beginning of the undisturbed output; one steward acts in a
 // term, and no agent obeys an earlier one than before; a host that counts as lost has no process
 // that may act; no process starts while another incarnation of it may act, or beside a replica of
-// its rank; a process that a view calls dead is; live processes agree on views; no process leaves
-// in order while another one that may act isn't through; a rank that is declared lost has no live
-// replica; a process of a drained host is retired only if another replica lived when it was asked.
+// its rank; a process that a view calls dead is, and one that all are told is dead; live processes
+// agree on views; no process leaves in order while another one that may act isn't through; a rank
+// that is declared lost has no live replica; a process of a drained host is retired only if another
+// replica lived when it was asked.
 //
 // At the end: every agent has ended within 150 s, and no process is left; the output is whole if
 // the job ended well; some rank was lost if it ended with 1; and if no steward ended it, no agent

@@ -175,6 +175,10 @@ func (h *host) carryOut(out []steward.Action) {
 			for _, f := range early {
 				f()
 			}
+		case steward.Kept:
+			if h.lead != nil {
+				h.lead.kept(a.Number)
+			}
 		case steward.StepDown:
 			h.logf("leads no more")
 			if w.bug != OldTerm {

@@ -25,17 +25,20 @@ type lead struct {
 	busy      bool       // within carry
 	askedAt   proto.Time // when a donor was asked last whether it lives
 	delivered []bool
+	keeps     uint64            // the number of the last state that was to be kept
+	awaiting  map[uint64]func() // what is done when a state is durable
 }
 
 // slotState is what the lead knows of a replica slot.
 type slotState struct {
-	last   steward.Place // as the ledger has it
-	filled proto.Incarnation
-	known  bool // the end of last has been handled
-	fenced bool // the present process was held for dead
-	// of the incarnation that isn't known to be a replica
-	unproven bool
-	proveBy  proto.Time
+	last     steward.Place // as the ledger has it
+	filled   proto.Incarnation
+	known    bool // the end of last has been handled
+	fenced   bool // the present process was held for dead
+	unproven bool // the present incarnation isn't known to be a replica
+	// what is kept of the last replacement
+	donor    recovery.Process
+	followed proto.Incarnation // its output follows its donor's
 	// it holds a rank for lost; if the rank isn't by then, the process has to go, which can't go on
 	wrongBy proto.Time
 	// it was told to end
@@ -56,28 +59,19 @@ const (
 
 func newLead(h *host, l *steward.Ledger) *lead {
 	w := h.w
-	d := &lead{h: h, w: w, term: h.agentTerm(), slots: make([]slotState, w.layout.Procs()), wakes: proto.Never, delivered: make([]bool, w.layout.Ranks())}
+	d := &lead{h: h, w: w, term: h.agentTerm(), slots: make([]slotState, w.layout.Procs()), wakes: proto.Never, delivered: make([]bool, w.layout.Ranks()), awaiting: map[uint64]func(){}}
 	d.m = recovery.New(w.layout, recoveryLimit, true, atOnce)
 	d.place = &placement.Job{Layout: w.layout, Oversubscribe: true}
 	d.place.Hosts = make([]placement.Host, len(w.hosts))
-	var out []recovery.Action
-	for i, p := range l.Places {
-		s := &d.slots[i]
-		s.last = p
-		if p.Incarnation > 0 {
-			s.filled = p.Incarnation
-			d.m.Filled(recovery.Process{Proc: p.Proc, Incarnation: p.Incarnation}, &out)
-			s.unproven, s.proveBy = true, w.now+recoveryLimit/2
-			d.tellAll(tiding{kind: died, proc: p.Proc, incarnation: p.Incarnation - 1})
-			d.tellAll(tiding{kind: admit, proc: p.Proc, incarnation: p.Incarnation})
-		}
-	}
-	d.carry(out)
+	d.resume(l)
 	return d
 }
 
 // tellAll has all agents tell their processes something.
 func (d *lead) tellAll(t tiding) {
+	if t.kind == died {
+		d.w.toldDead(t.proc, t.incarnation)
+	}
 	for _, x := range d.w.hosts {
 		if x.witness == nil {
 			d.w.tell(d.h, x, func() { x.told(d.term, t) })
@@ -137,9 +131,9 @@ func (d *lead) next() {
 	}
 	for i := range d.slots {
 		s := &d.slots[i]
-		late := s.unproven && d.w.now >= s.proveBy || s.wrongBy != 0 && d.w.now >= s.wrongBy
+		late := s.wrongBy != 0 && d.w.now >= s.wrongBy
 		if s.last.State != steward.Ended && (late || s.killed && d.w.now >= s.killAgain) {
-			s.proveBy, s.wrongBy = proto.Never, proto.Never
+			s.wrongBy = proto.Never
 			d.kill(proto.Proc(i), s.last.Incarnation)
 		}
 	}
@@ -147,14 +141,6 @@ func (d *lead) next() {
 	d.end()
 	if d.over || d.h.agent.Ledger() == nil {
 		return
-	}
-	// A replacement from an earlier term may become a replica yet. Until that is known nothing is
-	// begun.
-	for i, s := range d.slots {
-		if s.unproven && s.last.State != steward.Ended && d.m.AttemptAt(proto.Proc(i)) == nil {
-			d.wake()
-			return
-		}
 	}
 	for range d.slots { // an attempt that can't be started may be begun again
 		began := false
@@ -266,11 +252,16 @@ func (d *lead) carry(out []recovery.Action) {
 				break
 			}
 			d.handOver(a.Attempt.Donor, a.Attempt.Process)
-		case recovery.Marked:
-			d.tellAll(tiding{kind: marked, proc: a.Replacement.Proc, incarnation: a.Replacement.Incarnation, to: a.To.Proc, toIncarnation: a.To.Incarnation})
+		case recovery.Follow:
+			d.slots[a.Attempt.Proc].followed = a.Attempt.Incarnation
+		case recovery.Marked: // the next steward must know that the donor may give its state away
+			d.durably(func() {
+				d.tellAll(tiding{kind: marked, proc: a.Replacement.Proc, incarnation: a.Replacement.Incarnation, to: a.To.Proc, toIncarnation: a.To.Incarnation})
+			})
 		case recovery.Fill:
 			s := &d.slots[a.Attempt.Proc]
 			s.filled, s.unproven = a.Attempt.Incarnation, false
+			d.durably(func() {})
 		case recovery.Ask:
 			d.askedAt = d.w.now
 			d.tellAll(tiding{kind: ask, to: a.To.Proc, toIncarnation: a.To.Incarnation, number: a.Number})
@@ -308,11 +299,7 @@ func (d *lead) handOver(donor, process recovery.Process) {
 				return
 			}
 			d.w.tell(to, d.h, func() {
-				switch {
-				case d.h.lead != d:
-				case d.m.AttemptAt(process.Proc) == nil:
-					d.tellAll(tiding{kind: marked, proc: process.Proc, incarnation: process.Incarnation, to: donor.Proc, toIncarnation: donor.Incarnation})
-				default:
+				if d.h.lead == d {
 					d.do(func(_ proto.Time, out *[]recovery.Action) { d.m.Drained(donor, process, out) })
 					d.next()
 				}
@@ -335,7 +322,7 @@ func (d *lead) start(a *recovery.Attempt, more *[]recovery.Action) {
 		return
 	}
 	s := &d.slots[a.Proc]
-	*s = slotState{last: l.Places[a.Proc], filled: s.filled, unproven: true, proveBy: proto.Never}
+	*s = slotState{last: l.Places[a.Proc], filled: s.filled, unproven: true, donor: a.Donor}
 	d.w.started[a.Process] = d.environment(a)
 	d.h.logf("%v.%d is to start on host %d", a.Proc, a.Incarnation, on)
 }
@@ -385,18 +372,12 @@ func (d *lead) heard(p proto.Proc, incarnation proto.Incarnation, s saying) {
 		d.tellAll(tiding{kind: noted, to: p, toIncarnation: incarnation})
 	case mark:
 		q := recovery.Process{Proc: s.proc, Incarnation: s.incarnation}
-		if x := &d.slots[q.Proc]; x.unproven && x.last.Incarnation == q.Incarnation && d.m.AttemptAt(q.Proc) == nil {
-			d.handOver(by, q) // the steward before began this, and may not have had it done
-			break
-		}
 		d.do(func(now proto.Time, out *[]recovery.Action) {
 			d.m.Mark(now, by, q, out)
 		})
 	case committed:
-		slot.unproven = false
 		d.do(func(now proto.Time, out *[]recovery.Action) { d.m.Committed(now, by, out) })
 	case healed:
-		slot.unproven = false
 		d.do(func(now proto.Time, out *[]recovery.Action) { d.m.Healed(now, by, 0, out) })
 	case failed:
 		d.do(func(now proto.Time, out *[]recovery.Action) { d.m.Fail(by, s.text, recovery.Replacement, out) })

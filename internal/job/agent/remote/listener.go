@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"banyan/internal/job/agent"
 	"banyan/internal/job/agent/secure"
 	"banyan/internal/runtime/handshake"
 )
@@ -107,14 +108,14 @@ func (l *Listener) Addresses() []string {
 
 // Expect waits for the agent of a number. It returns each agent once: if the number's host is
 // lost, the next Expect waits for another agent of that number. If none comes before ctx ends, the
-// error says what is known.
+// error says what is known. It is agent.ErrHostLost if an agent of Known is dead.
 func (l *Listener) Expect(ctx context.Context, number int) (*Remote, error) {
 	for {
 		l.mu.Lock()
 		r, changed, closed := l.agents[number], l.changed, l.closed
 		if how, dead := l.dead[number]; dead {
 			l.mu.Unlock()
-			return nil, fmt.Errorf("%s has died with its processes: %s", agentName(number), how)
+			return nil, fmt.Errorf("%w: %s has died with its processes: %s", agent.ErrHostLost, agentName(number), how)
 		}
 		if r != nil && !l.expected[r] && r.Reason() == "" {
 			l.expected[r] = true

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +121,25 @@ func TestStandsTwice(t *testing.T) {
 	again := wire.Greeting{Version: wire.Version, Build: s.dialler.build, Instance: said.Instance, Stands: true}
 	if _, err := s.dialler.greet(soon(t), s.conn.Conn, again); err == nil || r.remote.Reason() != "" {
 		t.Errorf("%v; the host is lost because %q", err, r.remote.Reason())
+	}
+}
+
+// An agent dies before it comes to a launcher that takes over. Its guard's word is enough: that
+// launcher goes on without the host.
+func TestDiesBeforeItComes(t *testing.T) {
+	k := secure.NewKey()
+	l, err := Listen("127.0.0.1:0", k, Options{Term: 2, Adopt: true, Verdicts: true, Known: map[int]uint64{1: 77}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	certain := make(chan struct{})
+	close(certain)
+	if err := (Testimony{Addresses: l.Addresses(), Number: 1, Instance: 77, Key: k}).Give(soon(t), certain, "somehow"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Expect(soon(t), 1); !errors.Is(err, agent.ErrHostLost) || !strings.Contains(err.Error(), "agent 1 has died with its processes: somehow") {
+		t.Error(err)
 	}
 }
 
