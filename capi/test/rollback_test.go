@@ -22,11 +22,15 @@ func TestRollsBack(t *testing.T) {
 		name, program string
 		calm, args    []string // of the undisturbed run, and of the others
 		flags         []string
+		replicas      bool
 	}{
-		{"heat", heat, []string{"125", "1e-7"}, []string{"125", "1e-7"}, nil},
-		{"whole", whole, []string{"2000", "0"}, []string{"2000", "300"}, nil},
-		{"tcp", whole, []string{"1000", "0"}, []string{"1000", "300"}, []string{"--transport", "tcp"}},
-		{"fortran", fortran, []string{"1500", "0"}, []string{"1500", "500"}, nil},
+		{"heat", heat, []string{"125", "1e-7"}, []string{"125", "1e-7"}, nil, false},
+		{"whole", whole, []string{"2000", "0"}, []string{"2000", "300"}, nil, false},
+		{"tcp", whole, []string{"1000", "0"}, []string{"1000", "300"}, []string{"--transport", "tcp"}, false},
+		{"fortran", fortran, []string{"1500", "0"}, []string{"1500", "500"}, nil, false},
+		// The last replica of a rank takes the job back; one that has a sibling doesn't.
+		{"heat with replicas", heat, []string{"125", "1e-7"}, []string{"125", "1e-7"}, []string{"--replicas", "2"}, true},
+		{"whole with replicas", whole, []string{"1000", "0"}, []string{"1000", "300"}, []string{"--replicas", "2", "--heal"}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			switch {
@@ -41,8 +45,12 @@ func TestRollsBack(t *testing.T) {
 			}
 			lots := rand.New(rand.NewPCG(uint64(len(tc.name)), 7))
 			var plan []string
-			for range 3 {
-				plan = append(plan, fmt.Sprintf("kill rank=%d at=%dms", lots.IntN(3), 250+lots.IntN(800)))
+			for i := range 3 {
+				rank, at := lots.IntN(3), 250+lots.IntN(800)
+				plan = append(plan, fmt.Sprintf("kill rank=%d at=%dms", rank, at))
+				if tc.replicas && i > 0 {
+					plan = append(plan, fmt.Sprintf("kill rank=%d replica=1 at=%dms", rank, at+lots.IntN(2)*lots.IntN(30)))
+				}
 			}
 			args := append([]string{"run", "-n", "3", "--rollback", "--snapshot-every", "100ms", "--fault", strings.Join(plan, ";")}, tc.flags...)
 			o := runOn(t, numbers(), tool("banyan"), append(append(args, tc.program), tc.args...)...)

@@ -316,7 +316,7 @@ func TestReturning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, err := p.ResolveReturning(3)
+	events, err := p.ResolveReturning([]int{1, 1, 1})
 	if err != nil || len(events) != 51 {
 		t.Fatalf("%d events, %v", len(events), err)
 	}
@@ -330,10 +330,10 @@ func TestReturning(t *testing.T) {
 	if slices.Min(of[:]) < 5 {
 		t.Errorf("by rank: %v", of)
 	}
-	if again, _ := p.ResolveReturning(3); !reflect.DeepEqual(again, events) {
+	if again, _ := p.ResolveReturning([]int{1, 1, 1}); !reflect.DeepEqual(again, events) {
 		t.Error("the same plan gives other events")
 	}
-	if _, err := p.ResolveReturning(1); err == nil {
+	if _, err := p.ResolveReturning([]int{1}); err == nil {
 		t.Error("rank 1 of 1 can be killed")
 	}
 }

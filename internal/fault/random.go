@@ -69,11 +69,9 @@ func (p Plan) Resolve(ranks, replicas int) ([]Event, error) {
 // ResolveDegrees is Resolve for a job in which each rank has its own number of replicas.
 func (p Plan) ResolveDegrees(degrees []int) ([]Event, error) { return p.resolve(degrees, false) }
 
-// ResolveReturning is Resolve for a job of ranks without replicas, which goes back when one of them
-// dies: random entries draw any of them, and again and again.
-func (p Plan) ResolveReturning(ranks int) ([]Event, error) {
-	return p.resolve(slices.Repeat([]int{1}, ranks), true)
-}
+// ResolveReturning is ResolveDegrees for a job that goes back when it loses a rank: random entries
+// draw any process, and again and again.
+func (p Plan) ResolveReturning(degrees []int) ([]Event, error) { return p.resolve(degrees, true) }
 
 func (p Plan) resolve(degrees []int, returning bool) ([]Event, error) {
 	ranks := len(degrees)
@@ -100,7 +98,7 @@ func (p Plan) resolve(degrees []int, returning bool) ([]Event, error) {
 			continue
 		}
 		if returning {
-			events = append(events, e.draw.returning(ranks)...)
+			events = append(events, e.draw.returning(degrees)...)
 			continue
 		}
 		drawn, err := e.draw.resolve(victims)
@@ -150,10 +148,14 @@ func (d *draw) resolve(victims [][]bool) ([]Event, error) {
 }
 
 // returning draws the events of a job whose ranks return.
-func (d *draw) returning(ranks int) (events []Event) {
-	rng := rand.New(rand.NewPCG(d.seed, uint64(ranks)))
+func (d *draw) returning(degrees []int) (events []Event) {
+	rng := rand.New(rand.NewPCG(d.seed, uint64(len(degrees))))
 	for range d.count {
-		events = append(events, Event{d.action(rng), rng.IntN(ranks), 0, d.moment(rng)})
+		action, rank, replica := d.action(rng), rng.IntN(len(degrees)), 0
+		if n := degrees[rank]; n > 1 {
+			replica = rng.IntN(n)
+		}
+		events = append(events, Event{action, rank, replica, d.moment(rng)})
 	}
 	return events
 }

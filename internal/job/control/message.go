@@ -67,7 +67,7 @@ const (
 	Lost Type = "lost"
 )
 
-// Snapshots of jobs without replicas (internal/proto/rollback).
+// Snapshots (internal/proto/rollback).
 const (
 	// SnapshotReport, from a process: Report is for the coordinator, and Kept tells of a part that
 	// is Captured.

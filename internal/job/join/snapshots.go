@@ -42,8 +42,6 @@ func (j *Job) readRollback() (*engine.Rollback, error) {
 		return nil, err
 	case !is || !launched:
 		return nil, errors.New(env.Rollback + " is set, but there is no launcher that takes snapshots")
-	case j.layout.Replicated():
-		return nil, errors.New(env.Rollback + " is set, but ranks have replicas")
 	}
 	s := &snapshots{begin: begin}
 	for i, fd := range fds {

@@ -105,8 +105,8 @@ type Config struct {
 	Heal      bool
 	healLimit time.Duration // of each phase of a replacement, for tests; 0: recovery.Limit
 
-	// Rollback has snapshots taken of a job without replicas, and has it go back to the last one
-	// when a process dies. SnapshotEvery is how often; 0: DefaultSnapshotEvery.
+	// Rollback has snapshots taken of a job, and has it go back to the last one
+	// when a rank has no replica left. SnapshotEvery is how often; 0: DefaultSnapshotEvery.
 	Rollback      bool
 	SnapshotEvery time.Duration
 	// SnapshotDir, if it isn't empty, is where snapshots are kept on disk, too: one of so many
@@ -315,8 +315,8 @@ func (p *plan) checkNumbers() (err error) {
 		return err
 	}
 	resolve := func() ([]fault.Event, error) { return p.Faults.ResolveDegrees(p.Degrees) }
-	if p.Rollback && !p.layout.Replicated() {
-		resolve = func() ([]fault.Event, error) { return p.Faults.ResolveReturning(p.ranks) }
+	if p.Rollback {
+		resolve = func() ([]fault.Event, error) { return p.Faults.ResolveReturning(p.Degrees) }
 	}
 	if p.planned, err = resolve(); err != nil {
 		return err

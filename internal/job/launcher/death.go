@@ -60,10 +60,13 @@ func (j *job) passed(all []passing, cause string) {
 		return
 	}
 	for _, x := range all {
-		if x.end.kind == diedEarly && j.back == nil {
+		if x.end.kind == diedEarly {
+			if j.makesGoBack(all) {
+				continue
+			}
 			j.tellOthers(x.process, control.Message{Type: control.Death, Proc: x.id, Incarnation: x.incarnation,
 				Signal: int(x.end.signal), Code: x.end.code, Cause: j.how(x.process, x.end)})
-		} else if x.end.kind != diedEarly {
+		} else {
 			j.departed(x.process)
 		}
 	}
@@ -121,7 +124,7 @@ func (j *job) died(all []passing, cause string) {
 	}
 	slices.Sort(lost)
 	switch lost = slices.Compact(lost); {
-	case len(lost) == 0:
+	case len(lost) == 0 && !j.makesGoBack(all):
 		j.note(cause)
 	case j.goesBack(all):
 		j.noteRollback(cause)

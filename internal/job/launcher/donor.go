@@ -15,8 +15,14 @@ func (j *job) healable(p *process, opaque bool) {
 	j.recovery.Healable(p.identity())
 	if p.incarnation == 0 { // for a replacement its donor's value holds: it has read the same input
 		j.askInput(p, func(read int64) {
-			if opaque && p == j.procs[p.id] {
+			if p != j.procs[p.id] {
+				return
+			}
+			if opaque {
 				j.recovery.inputAtMark[p.id] = read
+			}
+			if j.back != nil {
+				j.noteOpaque(p, opaque, read)
 			}
 			p.Say(control.Message{Type: control.Noted, Input: read})
 		})

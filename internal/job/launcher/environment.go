@@ -8,7 +8,9 @@ import (
 
 	"banyan/internal/fault"
 	"banyan/internal/job/env"
+	"banyan/internal/job/recovery"
 	"banyan/internal/proto"
+	"banyan/internal/proto/rollback"
 )
 
 // ownVariables are those that the launcher sets, or that another launcher may have set for this
@@ -91,7 +93,12 @@ func (p *plan) firstEnvironment(id proto.Proc) (all []string) {
 	return all
 }
 
-// replacementEnvironment is what a replacement is told beside that.
-func replacementEnvironment(incarnations string) []string {
-	return []string{env.Entry(env.Incarnations, incarnations)}
+// replacementEnvironment is what a replacement is told beside that. It gets its state of another
+// replica, and not of a snapshot.
+func (j *job) replacementEnvironment(a *recovery.Attempt) []string {
+	all := []string{env.Entry(env.Incarnations, j.incarnations(a))}
+	if j.back != nil {
+		all = append(all, rollbackStart(j.back.Epoch(), rollback.Beginning, 0))
+	}
+	return all
 }

@@ -32,13 +32,20 @@ func (j *job) fell(all []passing) bool {
 		if x.process != j.procs[x.id] {
 			continue
 		}
-		tell := (*rollback.Coordinator).Left
-		if x.end.kind == diedEarly {
-			if tell = (*rollback.Coordinator).Died; !was {
+		saved := j.mayBeSaved(j.ledger.Rank(x.id))
+		j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) {
+			if x.end.kind != diedEarly {
+				c.Left(x.id, c.Epoch(), out)
+				return
+			}
+			if !was {
 				r.code = x.end.exitCode()
 			}
+			c.Died(x.id, c.Epoch(), saved, out)
+		})
+		if due := r.ready(x.id); due && !r.falling {
+			j.planSnapshot(0)
 		}
-		j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { tell(c, proto.Rank(x.id), c.Epoch(), out) })
 	}
 	return was
 }
@@ -54,6 +61,49 @@ func (j *job) goesBack(deaths []passing) bool {
 	})
 }
 
+// makesGoBack says whether the coordinator has all processes killed because of these ends.
+func (j *job) makesGoBack(all []passing) bool {
+	return j.back != nil && slices.ContainsFunc(all, func(x passing) bool {
+		rank := j.ledger.Rank(x.id)
+		return x.end.kind == diedEarly && (j.back.Loading() || j.ledger.rankEnd(rank).lost && !j.mayBeSaved(rank))
+	})
+}
+
+// isFalling says whether the job is on its way back: what becomes of its processes is no news.
+func (j *job) isFalling() bool { return j.back != nil && j.back.falling }
+
+// replacementJoins tells the coordinator what becomes of a replacement.
+func (j *job) replacementJoins(slot proto.Proc) {
+	if r := j.back; r != nil && r.Joins(slot) {
+		r.joining = append(r.joining, slot)
+	}
+}
+
+func (j *job) replacementJoined(p *process, donor proto.Proc) {
+	if r := j.back; r != nil {
+		r.opaque[p.id] = r.opaque[donor]
+		home, buddy := j.snapshotPlace(p.host)
+		r.Joined(p.id, home, buddy)
+	}
+}
+
+// endJoining tells the coordinator which replacements have joined, or have failed.
+func (j *job) endJoining() {
+	if j.back == nil {
+		return
+	}
+	for _, slot := range slices.Clone(j.back.joining) {
+		if j.recovery.AttemptAt(slot) == nil {
+			j.back.joining = slices.DeleteFunc(j.back.joining, func(p proto.Proc) bool { return p == slot })
+			j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.EndJoining(slot, out) })
+			if j.isFalling() {
+				j.noteRollback(fmt.Sprintf("no replica of %v is left, and its replacement has failed", j.ledger.Rank(slot)))
+				return
+			}
+		}
+	}
+}
+
 // noteRollback reports deaths that make the job go back.
 func (j *job) noteRollback(cause string) {
 	r := j.back
@@ -65,7 +115,15 @@ func (j *job) noteRollback(cause string) {
 			where += fmt.Sprintf(", taken %s ago", brief(time.Since(r.took)))
 		}
 	}
-	j.note(fmt.Sprintf("%s; the job has no replica of it: %s", cause, where))
+	switch {
+	case r.Loading():
+		cause += "; not all processes had their states"
+	case !j.layout.Replicated():
+		cause += "; the job has no replica of it"
+	case !r.falling:
+		cause += "; no other replica of it is left"
+	}
+	j.note(fmt.Sprintf("%s: %s", cause, where))
 	j.report.Rollbacks = append(j.report.Rollbacks, RollbackReport{Snapshot: uint64(r.Committed()), At: Seconds(r.fell.Sub(j.started))})
 }
 
@@ -82,7 +140,7 @@ func (j *job) outputsEnded() bool {
 // startAgain starts the processes of the next epoch, if nothing of the last one is left.
 func (j *job) startAgain() {
 	r := j.back
-	if r.next == nil || !r.read || r.starting || j.ending {
+	if r.next == nil || !r.read || r.starting || j.ending || j.recovery != nil && len(j.recovery.replacements) > 0 {
 		return
 	}
 	a := *r.next
@@ -135,11 +193,12 @@ func (j *job) beganAgain(procs []*process) {
 	r.falling, r.read, r.readiness = false, false, newReadiness(j.size)
 	j.procs, j.running = procs, len(procs)
 	j.ledger = newLedger(j.layout)
+	j.recovery, r.joining = newRecoveryLead(j.plan), nil
 	clear(j.injected)
 	clear(j.stopped)
 	j.departures = departures{}
 	j.server = j.newServer(fmt.Sprintf("banyan-%d-%d", os.Getpid(), r.Epoch()))
-	j.outputs = newOutputs(j.layout, j.Screen, false, false)
+	j.outputs = newOutputs(j.layout, j.Screen, false, j.Heal)
 	j.collectOutput()
 	for _, p := range procs {
 		j.outputs.read(p)
@@ -169,17 +228,33 @@ func (j *job) beganAgain(procs []*process) {
 func (j *job) beginEpoch() {
 	home, buddy := make([]rollback.Host, j.size), make([]rollback.Host, j.size)
 	for id, host := range j.Places {
-		home[id], buddy[id] = rollback.Host(host), rollback.NoHost
-		if k := j.hosts.buddy(host); k >= 0 {
-			buddy[id] = rollback.Host(k)
-			if f := j.hosts.found; f[k].Boot == f[host].Boot {
-				j.warnOnce("buddies", fmt.Sprintf("both copies of a snapshot are on one machine: %s and %s share a kernel", f[host].Name, f[k].Name))
-			}
-		} else if j.hosts.several() {
-			j.warnOnce("buddies", "snapshots have one copy from now on: no other host is left")
-		}
+		home[id], buddy[id] = j.snapshotPlace(host)
 	}
 	j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.Began(home, buddy, out) })
+}
+
+// snapshotPlace says where a process on a host keeps its part, and where a second copy goes.
+func (j *job) snapshotPlace(host int) (home, buddy rollback.Host) {
+	k := j.hosts.buddy(host)
+	switch f := j.hosts.found; {
+	case k >= 0:
+		if f[k].Boot == f[host].Boot {
+			j.warnOnce("buddies", fmt.Sprintf("both copies of a snapshot are on one machine: %s and %s share a kernel", f[host].Name, f[k].Name))
+		}
+		return rollback.Host(host), rollback.Host(k)
+	case j.hosts.several():
+		j.warnOnce("buddies", "snapshots have one copy from now on: no other host is left")
+	}
+	return rollback.Host(host), rollback.NoHost
+}
+
+// lostSnapshots tells the coordinator that what a host has kept is lost.
+func (j *job) lostSnapshots(host int) {
+	buddy := make([]rollback.Host, j.size)
+	for id, p := range j.procs {
+		_, buddy[id] = j.snapshotPlace(p.host)
+	}
+	j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.HostLost(rollback.Host(host), buddy, out) })
 }
 
 // buddy is the host that keeps second copies for another one, -1 if there is no other. It is the
@@ -203,22 +278,26 @@ func (h *hosts) buddy(host int) int {
 	return best
 }
 
-// placesAgain says where all processes start again: where they were, or, if that host is lost,
-// where fewest are.
+// placesAgain says where all processes start again: where they were last, or, if that host is lost,
+// where fewest are; on one that has no other replica of the rank if there is one.
 func (j *job) placesAgain() ([]int, error) {
-	places, living := slices.Clone(j.Places), j.hosts.living()
+	places, living := make([]int, j.size), j.hosts.living()
 	load := make([]int, len(living))
-	for _, host := range places {
-		load[host]++
+	for id, p := range j.procs {
+		places[id] = p.host
+		load[p.host]++
 	}
 	for id, was := range places {
 		if living[was] {
 			continue
 		}
-		best := -1
+		best, shared := -1, false
 		for host := range living {
-			if living[host] && (best < 0 || load[host] < load[best]) {
-				best = host
+			if !living[host] {
+				continue
+			}
+			if shares := j.hasReplica(proto.Proc(id), host, places); best < 0 || shared && !shares || shared == shares && load[host] < load[best] {
+				best, shared = host, shares
 			}
 		}
 		if best < 0 {
@@ -230,12 +309,23 @@ func (j *job) placesAgain() ([]int, error) {
 	return places, nil
 }
 
+// hasReplica says whether another replica of a process's rank has its place on a host.
+func (j *job) hasReplica(id proto.Proc, host int, places []int) bool {
+	rank := j.layout.Rank(id)
+	for k := range j.layout.Degree(rank) {
+		if q := j.layout.Proc(rank, k); q != id && places[q] == host {
+			return true
+		}
+	}
+	return false
+}
+
 // specsAgain are the processes of an epoch, by host.
 func (s *spawner) specsAgain(a rollback.Action, slot int) [][]agent.Spec {
+	s.base = s.last + 1
 	specs := make([][]agent.Spec, len(s.hosts.agents))
 	for id, host := range s.Places {
 		x := s.spec(proto.Proc(id), 0, host, []string{rollbackStart(a.Epoch, a.Snapshot, slot)})
-		x.Incarnation = proto.Incarnation(a.Epoch)
 		x.Replacement = a.Snapshot != rollback.Beginning // what it writes before it has its state was shown
 		specs[host] = append(specs[host], x)
 	}

@@ -11,7 +11,6 @@ import (
 	"banyan/internal/job/agent"
 	"banyan/internal/job/recovery"
 	"banyan/internal/proto"
-	"banyan/internal/proto/rollback"
 )
 
 // A host is lost when its agent can't be reached any more and its lease is over: all its processes
@@ -117,7 +116,7 @@ func (j *job) lostHost(host int) {
 	}
 	j.passed(passed, fmt.Sprintf("host %s is lost%s: %s", h.name(host), why, j.lostWith(passed)))
 	if j.back != nil && !j.ending {
-		j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.HostLost(rollback.Host(host), out) })
+		j.lostSnapshots(host)
 	}
 	end := ending{kind: diedEarly, lost: true}
 	for _, p := range replacements {

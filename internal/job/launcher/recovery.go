@@ -58,7 +58,7 @@ func (j *job) clock() proto.Time { return proto.Time(time.Since(j.started)) }
 // recovery.
 func (j *job) lead(tell func(m *recovery.Machine, now proto.Time, out *actions)) {
 	r := j.recovery
-	if r == nil {
+	if r == nil || j.isFalling() {
 		return
 	}
 	var out actions
@@ -66,6 +66,7 @@ func (j *job) lead(tell func(m *recovery.Machine, now proto.Time, out *actions))
 	for _, a := range out {
 		j.carryOut(a)
 	}
+	j.endJoining()
 	j.watchDrains()
 	if deadline := r.Deadline(); deadline != r.timer {
 		if r.timer = deadline; deadline != proto.Never {
@@ -78,7 +79,7 @@ func (j *job) lead(tell func(m *recovery.Machine, now proto.Time, out *actions))
 
 // beginAttempts starts the replacements that can start now.
 func (j *job) beginAttempts() {
-	for began := true; began && !j.ending; {
+	for began := true; began && !j.ending && (j.back == nil || !j.back.Busy()); {
 		began = false
 		j.lead(func(m *recovery.Machine, now proto.Time, out *actions) {
 			began = m.Next(now, j.hasHome, j.donates, out)
@@ -109,6 +110,7 @@ func (j *job) carryOut(a recovery.Action) {
 	}
 	switch a.Kind {
 	case recovery.Start:
+		j.replacementJoins(a.Attempt.Proc)
 		j.startReplacement(a.Attempt)
 	case recovery.Admit:
 		j.tellOthers(j.replacementOf(a.Attempt), about(control.Admit))
@@ -126,7 +128,9 @@ func (j *job) carryOut(a recovery.Action) {
 		if input, ok := j.recovery.inputAtMark[a.Attempt.Donor.Proc]; ok {
 			j.recovery.inputAtMark[a.Attempt.Proc] = input
 		}
-		j.fill(j.recovery.take(a.Attempt.Proc).process)
+		p := j.recovery.take(a.Attempt.Proc).process
+		j.fill(p)
+		j.replacementJoined(p, a.Attempt.Donor.Proc)
 	case recovery.AskToGiveUp:
 		ask := about(control.GiveUp)
 		ask.Text = a.Text

@@ -62,11 +62,11 @@ func (j *job) startReplacement(a *recovery.Attempt) {
 		j.failAttempt(a.Process, "its host is lost", recovery.Nobody)
 		return
 	}
-	spec := j.spawner.replacementSpec(a, host, predecessor, j.incarnations(a))
+	spec := j.spawner.replacementSpec(a, host, predecessor, j.replacementEnvironment(a))
 	x := &replacement{Attempt: a, host: host}
 	j.recovery.replacements = append(j.recovery.replacements, x)
 	j.hosts.expect(a.Proc, host)
-	where := j.hosts.agents[host]
+	where, base := j.hosts.agents[host], j.spawner.base
 	// Another launcher mustn't start a process in the same incarnation.
 	j.durably(func() {
 		if x.dismissed {
@@ -79,7 +79,9 @@ func (j *job) startReplacement(a *recovery.Attempt) {
 				if err != nil {
 					j.notStarted(x, err)
 				} else {
-					j.beganReplacement(x, newProcess(&spec, procs[0], host))
+					p := newProcess(&spec, procs[0], host)
+					p.incarnation -= base
+					j.beganReplacement(x, p)
 				}
 			})
 		}()
@@ -91,6 +93,10 @@ func (j *job) startReplacement(a *recovery.Attempt) {
 func (j *job) notStarted(x *replacement, err error) {
 	j.recovery.take(x.Proc)
 	j.hosts.unexpect(x.Proc)
+	if j.isFalling() {
+		j.startAgain()
+		return
+	}
 	blame := recovery.Replacement
 	if errors.Is(err, agent.ErrHostLost) {
 		blame = recovery.Nobody // another host may do
@@ -109,7 +115,7 @@ func (j *job) beganReplacement(x *replacement, p *process) {
 	j.hosts.unexpect(x.Proc)
 	j.running++
 	j.attach(p, j.replacementSaid, j.replacementReaped)
-	if x.dismissed || j.killing {
+	if x.dismissed || j.killing || j.isFalling() {
 		p.Signal(unix.SIGKILL)
 	}
 	for _, m := range x.missed {
@@ -153,6 +159,9 @@ func (j *job) incarnations(own *recovery.Attempt) string {
 // replacementSaid takes a message of a process that was started as a replacement, also when it has
 // become a replica.
 func (j *job) replacementSaid(p *process, m control.Message) {
+	if j.isFalling() {
+		return
+	}
 	fillsSlot := p == j.procs[p.id]
 	if fillsSlot && m.Type != control.Healed && m.Type != control.Committed {
 		j.said(p, m)
@@ -232,6 +241,11 @@ func (j *job) replacementPassed(p *process, end ending) {
 		j.feeder.remove(j.ledger.Replica(p.id))
 	}
 	j.recovery.at(p.id).end = end
+	if j.isFalling() {
+		j.recovery.take(p.id)
+		j.startAgain()
+		return
+	}
 	if !j.ending {
 		j.lead(func(m *recovery.Machine, now proto.Time, out *actions) {
 			m.Died(now, p.identity(), end.String(), out)
@@ -240,7 +254,7 @@ func (j *job) replacementPassed(p *process, end ending) {
 	j.recovery.take(p.id)
 	j.beginAttempts()
 	rank := j.ledger.Rank(p.id)
-	if !j.ending && j.ledger.rankEnd(rank).lost && !j.goesOn() {
+	if !j.ending && !j.isFalling() && j.ledger.rankEnd(rank).lost && !j.goesOn() {
 		j.loseRank(rank, fmt.Sprintf("no replica of rank %d is left", rank))
 	}
 }

@@ -17,11 +17,11 @@ import (
 	"banyan/internal/proto/rollback"
 )
 
-// With Config.Rollback, snapshots are taken of a job without replicas, and after a death all its
-// processes start again and go on from the last one. Package internal/proto/rollback decides what
-// is said to whom. This file passes events to it and carries out its actions; epoch.go starts the
-// processes again, repeated.go drops the output that they repeat, snapshotdir.go keeps snapshots on
-// disk.
+// With Config.Rollback, snapshots are taken of a job, and when a rank is lost all its processes
+// start again and go on from the last one. Where ranks have replicas that is when the last of
+// them dies. Package internal/proto/rollback decides what is said to whom. This file passes
+// events to it and carries out its actions; epoch.go starts the processes again, repeated.go
+// drops the output that they repeat, snapshotdir.go keeps snapshots on disk.
 
 // DefaultSnapshotEvery is how often a snapshot is taken.
 const DefaultSnapshotEvery = 10 * time.Second
@@ -43,16 +43,24 @@ type rollbackLead struct {
 	paused    time.Duration // how long until they went on
 	taking    cut
 	committed cut
-	took      time.Time // when that was begun
-	inputs    []int64   // by rank: how much input its process has read, at the present snapshot
-	opaque    []int64   // by rank: how much it had read at its first safe point, if it can't tell more; -1: it can
-	late      int       // snapshots that were abandoned since the last one
-	onDisk    int       // parts of the present snapshot that are on disk
-	costs     costs     // of the present snapshot
+	took      time.Time    // when that was begun
+	inputs    []int64      // by rank: how much input its process has read, at the present snapshot
+	opaque    []int64      // by rank: how much it had read at its first safe point, if it can't tell more; -1: it can
+	late      int          // snapshots that were abandoned since the last one
+	onDisk    int          // parts of the present snapshot that are on disk
+	wentOn    wentOn       // from what the processes were last told to go on
+	joining   []proto.Proc // slots whose replacements the coordinator waits for
+	costs     costs        // of the present snapshot
 	due       *time.Timer
 	deadline  proto.Time // for which a timer is set
 	readiness            // of the epoch
 	epoch
+}
+
+// wentOn is a moment at which all processes go on: each is told.
+type wentOn struct {
+	epoch    rollback.Epoch
+	snapshot rollback.Snapshot
 }
 
 // cut is where a snapshot is, and how far the output of each rank was.
@@ -87,8 +95,8 @@ func newRollbackLead(p *plan) *rollbackLead {
 		return nil
 	}
 	r := &rollbackLead{
-		Coordinator: rollback.New(p.size, p.toDisk(), proto.Time(snapshotLimit)), deadline: proto.Never,
-		committed: cut{output: make([][2]int64, p.size)}, taking: cut{slot: 1, output: make([][2]int64, p.size)},
+		Coordinator: rollback.New(p.layout, p.toDisk(), proto.Time(snapshotLimit)), deadline: proto.Never,
+		committed: cut{output: make([][2]int64, p.ranks)}, taking: cut{slot: 1, output: make([][2]int64, p.ranks)},
 		inputs: make([]int64, p.size), opaque: slices.Repeat([]int64{-1}, p.size), readiness: newReadiness(p.size),
 	}
 	r.screen = newRepeated(p.Screen, p.ranks)
@@ -108,9 +116,13 @@ func newRollbackLead(p *plan) *rollbackLead {
 func (j *job) rewind(tell func(c *rollback.Coordinator, out *[]rollback.Action)) {
 	r := j.back
 	var out []rollback.Action
+	busy := r.Busy()
 	tell(r.Coordinator, &out)
 	for _, a := range out {
 		j.carryOutRollback(a)
+	}
+	if busy && !r.Busy() && j.recovery != nil {
+		go j.post(j.beginAttempts) // not now: this may be in the middle of one
 	}
 	if deadline := r.Deadline(); deadline != r.deadline {
 		if r.deadline = deadline; deadline != proto.Never {
@@ -145,7 +157,7 @@ func (j *job) takeSnapshot() {
 	j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) {
 		if n := c.Take(j.clock(), out); n != rollback.Beginning {
 			r.begun, r.onDisk, r.costs, r.stands, r.held = time.Now(), 0, costs{}, time.Time{}, 0
-			r.taking = cut{number: n, slot: 1 - r.committed.slot, output: make([][2]int64, j.size)}
+			r.taking = cut{number: n, slot: 1 - r.committed.slot, output: make([][2]int64, j.ranks)}
 			slog.Debug("snapshot", "number", n)
 		} else {
 			j.planSnapshot(j.SnapshotEvery) // the last one isn't loaded, or committed, yet
@@ -158,7 +170,8 @@ func (j *job) carryOutRollback(a rollback.Action) {
 	r := j.back
 	switch a.Kind {
 	case rollback.Tell:
-		if a.Order.Kind == rollback.Resume && a.Rank == 0 {
+		if x := (wentOn{r.Epoch(), a.Order.Snapshot}); a.Order.Kind == rollback.Resume && x != r.wentOn {
+			r.wentOn = x
 			if a.Order.Snapshot != r.committed.number {
 				r.paused = time.Since(r.begun)
 				if !r.stands.IsZero() {
@@ -171,8 +184,8 @@ func (j *job) carryOutRollback(a rollback.Action) {
 				j.planSnapshot(j.SnapshotEvery)
 			}
 		}
-		p := j.procs[a.Rank]
-		p.Say(control.Message{Type: control.SnapshotOrder, Order: &a.Order, Code: r.taking.slot, Input: r.inputs[a.Rank]})
+		p := j.procs[a.Proc]
+		p.Say(control.Message{Type: control.SnapshotOrder, Order: &a.Order, Code: r.taking.slot, Input: r.inputs[a.Proc]})
 	case rollback.Copy:
 		j.copyPart(a)
 	case rollback.Commit:
@@ -220,7 +233,7 @@ func (j *job) reported(p *process, x *rollback.Report, kept *control.Kept) {
 		j.back.stands = time.Now()
 	}
 	heard := func() {
-		j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.Heard(j.clock(), proto.Rank(p.id), *x, out) })
+		j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.Heard(j.clock(), p.id, *x, out) })
 	}
 	switch {
 	case x.Kind == rollback.Paused && p.hasInput():
@@ -252,8 +265,10 @@ func (j *job) drainForSnapshot(p *process, then func()) {
 		}
 		j.post(func() {
 			if p == j.procs[p.id] && !j.back.falling && n == j.back.taking.number {
-				rank, _ := out.slot(p.id)
-				j.back.taking.output[rank] = [2]int64{out.stdouts[rank].Fed(0), out.stderrs[rank].Fed(0)}
+				rank, replica := out.slot(p.id)
+				if leader, _ := j.ledger.substitute(proto.Rank(rank)); leader == replica {
+					j.back.taking.output[rank] = [2]int64{out.stdouts[rank].Fed(replica), out.stderrs[rank].Fed(replica)}
+				}
 				then()
 			}
 		})
@@ -269,12 +284,18 @@ func (j *job) atSafepoint(p *process, opaque bool) {
 		if p != j.procs[p.id] {
 			return
 		}
-		j.back.opaque[p.id] = -1
-		if opaque && p.hasInput() {
-			j.back.opaque[p.id] = read
-		}
+		j.noteOpaque(p, opaque, read)
 		p.Say(control.Message{Type: control.Noted, Input: read})
 	})
+}
+
+// noteOpaque notes how much input a process had read at its first safe point, if nobody can tell
+// how much of that its program has taken.
+func (j *job) noteOpaque(p *process, opaque bool, read int64) {
+	j.back.opaque[p.id] = -1
+	if opaque && p.hasInput() {
+		j.back.opaque[p.id] = read
+	}
 }
 
 // prepared takes the word of a process that snapshots needn't wait for it any more.
@@ -289,107 +310,7 @@ func (j *job) leaving(p *process) {
 	if j.back == nil || p != j.procs[p.id] || j.back.falling {
 		return
 	}
-	j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.Leaving(proto.Rank(p.id), c.Epoch(), out) })
-}
-
-// copyPart copies a rank's part of a snapshot to another host, or to disk. The loop doesn't wait.
-func (j *job) copyPart(a rollback.Action) {
-	slot := j.back.taking.slot
-	if a.Snapshot == j.back.committed.number {
-		slot = j.back.committed.slot
-	}
-	of := func(h rollback.Host) agent.SnapshotAgent { return j.hosts.agents[h].(agent.SnapshotAgent) } // checkRollback has seen to that
-	id, dir := proto.Proc(a.Rank), j.back.dir
-	copied := func(problem string) {
-		j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) {
-			c.Copied(a.Snapshot, a.Rank, a.To, problem, out)
-		})
-	}
-	go func() {
-		var err error
-		travelled := int64(0)
-		switch {
-		case a.From == rollback.Disk:
-			err = dir.restore(a.Snapshot, id, slot, of(a.To))
-		case a.To == rollback.Disk:
-			err = dir.keep(a.Snapshot, id, slot, of(a.From))
-		default:
-			travelled, err = transfer(id, slot, of(a.From), of(a.To))
-		}
-		j.post(func() {
-			if a.Snapshot == j.back.taking.number {
-				j.back.costs.copied += travelled
-			}
-			switch {
-			case err != nil:
-				copied(err.Error())
-			case a.To == rollback.Disk:
-				j.keptOnDisk(a, copied)
-			default:
-				copied("")
-			}
-		})
-	}()
-}
-
-// keptOnDisk completes a snapshot on disk when all its parts are there: only then any of them
-// counts.
-func (j *job) keptOnDisk(a rollback.Action, copied func(problem string)) {
-	r := j.back
-	if a.Snapshot != r.taking.number {
-		return
-	}
-	if r.onDisk++; r.onDisk < j.size {
-		return
-	}
-	m := manifest{Number: uint64(a.Snapshot), Ranks: j.size, Command: j.command(), Output: r.taking.output}
-	go func() {
-		err := r.dir.complete(m)
-		j.post(func() {
-			if err != nil {
-				copied(err.Error())
-				return
-			}
-			for id := range j.procs {
-				j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) {
-					c.Copied(a.Snapshot, proto.Rank(id), rollback.Disk, "", out)
-				})
-			}
-		})
-	}()
-}
-
-// transfer copies what has changed in a rank's part of a snapshot from one host to another, and
-// says how many bytes that was.
-func transfer(id proto.Proc, slot int, from, to agent.SnapshotAgent) (copied int64, err error) {
-	has, err := from.PartDigests(id, slot)
-	if err != nil {
-		return 0, err
-	}
-	had, err := to.PartDigests(id, slot)
-	if err != nil {
-		return 0, err
-	}
-	changed := has.Changes(had)
-	in, err := from.ReadPart(id, slot, changed)
-	if err != nil {
-		return 0, err
-	}
-	defer in.Close()
-	out, err := to.WritePart(id, slot, changed)
-	if err != nil {
-		return 0, err
-	}
-	if err := copyAll(out, in); err != nil {
-		return 0, err
-	}
-	switch now, err := to.PartDigests(id, slot); {
-	case err != nil:
-		return 0, err
-	case !now.Equal(has):
-		return 0, errors.New("the copy differs from what was copied")
-	}
-	return changed.Bytes(), nil
+	j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.Leaving(p.id, c.Epoch(), out) })
 }
 
 // checkRollback refuses what can't work, and finds the snapshot to go on from.
@@ -401,8 +322,10 @@ func (p *plan) checkRollback() error {
 		return errors.New("--measure-costs measures snapshots and the way back to them: add --rollback")
 	case !p.Rollback:
 		return nil
-	case p.layout.Replicated():
-		return errors.New("--rollback is for jobs without replicas: a rank with replicas survives deaths without it, and --heal replaces them")
+	case p.layout.Replicated() && p.Order != OrderFree:
+		return errors.New("--rollback goes with replicas in free order only: what a leader has decided isn't part of a snapshot yet")
+	case p.layout.Replicated() && p.Verify:
+		return errors.New("--verify and --rollback don't go together yet in a job with replicas: leave one of them out")
 	case p.inproc():
 		return errors.New("the transport inproc has all ranks in one process: nothing would be left to go back")
 	case p.Trace != "":

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 
-	"banyan/internal/job/agent"
 	"banyan/internal/proto"
 	"banyan/internal/proto/rollback"
 )
@@ -91,22 +90,22 @@ type snapshotDir struct {
 	path string
 
 	mu    sync.Mutex
-	parts map[rollback.Snapshot]map[proto.Proc]filePart // that were written, and aren't in a manifest yet
+	parts map[rollback.Snapshot]map[proto.Rank]filePart // that were written, and aren't in a manifest yet
 }
 
 func newSnapshotDir(path string) *snapshotDir {
-	return &snapshotDir{path: path, parts: map[rollback.Snapshot]map[proto.Proc]filePart{}}
+	return &snapshotDir{path: path, parts: map[rollback.Snapshot]map[proto.Rank]filePart{}}
 }
 
 func (d *snapshotDir) of(n rollback.Snapshot) string {
 	return filepath.Join(d.path, fmt.Sprintf("snapshot-%d", n))
 }
 
-func rankFile(id proto.Proc) string { return fmt.Sprintf("rank-%d", id) }
+func rankFile(r proto.Rank) string { return fmt.Sprintf("rank-%d", r) }
 
 // keep writes a part that an agent has.
-func (d *snapshotDir) keep(n rollback.Snapshot, id proto.Proc, slot int, from agent.SnapshotAgent) error {
-	in, err := from.ReadPart(id, slot, nil)
+func (d *snapshotDir) keep(n rollback.Snapshot, rank proto.Rank, slot int, from partPlace) error {
+	in, err := from.ReadPart(from.proc, slot, nil)
 	if err != nil {
 		return err
 	}
@@ -116,7 +115,7 @@ func (d *snapshotDir) keep(n rollback.Snapshot, id proto.Proc, slot int, from ag
 	}
 	sum := crc32.New(castagnoli())
 	length := int64(0)
-	if err := writeFile(filepath.Join(d.of(n), rankFile(id)), func(w io.Writer) (err error) {
+	if err := writeFile(filepath.Join(d.of(n), rankFile(rank)), func(w io.Writer) (err error) {
 		length, err = io.Copy(io.MultiWriter(w, sum), in)
 		return err
 	}); err != nil {
@@ -125,9 +124,9 @@ func (d *snapshotDir) keep(n rollback.Snapshot, id proto.Proc, slot int, from ag
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.parts[n] == nil {
-		d.parts[n] = map[proto.Proc]filePart{}
+		d.parts[n] = map[proto.Rank]filePart{}
 	}
-	d.parts[n][id] = filePart{length, sum.Sum32()}
+	d.parts[n][rank] = filePart{length, sum.Sum32()}
 	return nil
 }
 
@@ -135,8 +134,8 @@ func (d *snapshotDir) keep(n rollback.Snapshot, id proto.Proc, slot int, from ag
 func (d *snapshotDir) complete(m manifest) error {
 	n := rollback.Snapshot(m.Number)
 	d.mu.Lock()
-	for id := range proto.Proc(m.Ranks) {
-		m.Parts = append(m.Parts, d.parts[n][id])
+	for rank := range proto.Rank(m.Ranks) {
+		m.Parts = append(m.Parts, d.parts[n][rank])
 	}
 	delete(d.parts, n)
 	d.mu.Unlock()
@@ -154,13 +153,13 @@ func (d *snapshotDir) complete(m manifest) error {
 }
 
 // restore gives a part to an agent.
-func (d *snapshotDir) restore(n rollback.Snapshot, id proto.Proc, slot int, to agent.SnapshotAgent) error {
-	in, err := os.Open(filepath.Join(d.of(n), rankFile(id)))
+func (d *snapshotDir) restore(n rollback.Snapshot, rank proto.Rank, slot int, to partPlace) error {
+	in, err := os.Open(filepath.Join(d.of(n), rankFile(rank)))
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := to.WritePart(id, slot, nil)
+	out, err := to.WritePart(to.proc, slot, nil)
 	if err != nil {
 		return err
 	}
@@ -261,9 +260,9 @@ func (d *snapshotDir) check(n rollback.Snapshot) (*manifest, error) {
 	if m.number() != n {
 		return m, fmt.Errorf("it is that of snapshot %d", m.Number)
 	}
-	for id, want := range m.Parts {
-		if err := want.check(filepath.Join(d.of(n), rankFile(proto.Proc(id)))); err != nil {
-			return m, fmt.Errorf("rank %d: %w", id, err)
+	for rank, want := range m.Parts {
+		if err := want.check(filepath.Join(d.of(n), rankFile(proto.Rank(rank)))); err != nil {
+			return m, fmt.Errorf("rank %d: %w", rank, err)
 		}
 	}
 	return m, nil

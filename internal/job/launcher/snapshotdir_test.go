@@ -46,7 +46,7 @@ func twoSnapshots(t *testing.T) *snapshotDir {
 	for n := rollback.Snapshot(3); n <= 4; n++ {
 		k := &partAgent{parts: map[proto.Proc][]byte{0: []byte("zero"), 1: bytes.Repeat([]byte("one"), int(n))}}
 		for p := range proto.Proc(2) {
-			if err := d.keep(n, p, 0, k); err != nil {
+			if err := d.keep(n, proto.Rank(p), 0, partPlace{k, p}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -67,7 +67,7 @@ func TestSnapshotsOnDisk(t *testing.T) {
 		t.Fatalf("%+v, %v, %v", found, damaged, err)
 	}
 	k := &partAgent{parts: map[proto.Proc][]byte{}}
-	if err := d.restore(4, 1, 0, k); err != nil || string(k.parts[1]) != "oneoneoneone" {
+	if err := d.restore(4, 1, 0, partPlace{k, 1}); err != nil || string(k.parts[1]) != "oneoneoneone" {
 		t.Errorf("%q, %v", k.parts[1], err)
 	}
 	d.discard(4)

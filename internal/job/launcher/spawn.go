@@ -19,10 +19,14 @@ type spawner struct {
 	hosts     *hosts
 	recording *recording // nil: no trace
 	cores     [][]int    // by Proc: what the process of the slot is bound to; nil: to nothing
+	// Agents know processes by incarnations that no other one had. After the job has gone
+	// back those that the processes know begin with 0 again, which is base to agents. last is
+	// the highest.
+	base, last proto.Incarnation
 }
 
 func newSpawner(p *plan, h *hosts, r *recording) *spawner {
-	return &spawner{p, h, r, make([][]int, p.size)}
+	return &spawner{plan: p, hosts: h, recording: r, cores: make([][]int, p.size)}
 }
 
 // startAll starts the first process of every replica slot, on all hosts at the same time. If one
@@ -35,7 +39,8 @@ func (s *spawner) startAll() ([]*process, error) {
 	return s.start(specs)
 }
 
-// start starts the processes of all hosts, at the same time. If one can't be started, none is left.
+// start starts the processes of all hosts, at the same time. If one can't be started, none is
+// left.
 func (s *spawner) start(specs [][]agent.Spec) ([]*process, error) {
 	procs := make([][]agent.Process, len(specs))
 	errs := make([]error, len(specs))
@@ -50,6 +55,7 @@ func (s *spawner) start(specs [][]agent.Spec) ([]*process, error) {
 	for host := range procs {
 		for i, p := range procs[host] {
 			x := newProcess(&specs[host][i], p, host)
+			x.incarnation -= s.base
 			slog.Debug("started", "process", x.id, "pid", x.pid, "host", s.hosts.name(host))
 			all[x.id] = x
 		}
@@ -86,9 +92,14 @@ func (s *spawner) firstSpecs(host int) []agent.Spec {
 
 // spec is what a process is to be. own is what it is told beside what all are told.
 func (s *spawner) spec(id proto.Proc, incarnation proto.Incarnation, host int, own []string) agent.Spec {
-	program := s.programOf(id, incarnation)
+	named := s.base + incarnation
+	s.last = max(s.last, named)
+	if incarnation == 0 {
+		named = 0
+	}
+	program := s.programOf(id, named)
 	return agent.Spec{
-		Proc: id, Incarnation: incarnation,
+		Proc: id, Incarnation: s.base + incarnation,
 		Path: program.path, Argv: program.argv(), Dir: program.Dir, MakeDir: s.PrivateDir != "",
 		Env:   slices.Concat(inherited(program.Env), s.environment(id, len(s.hosts.found[host].Cores)), own),
 		Input: s.input(id), Replacement: incarnation > 0, Cores: s.cores[id], Snapshots: s.Rollback, Counters: s.Counted,
@@ -96,8 +107,8 @@ func (s *spawner) spec(id proto.Proc, incarnation proto.Incarnation, host int, o
 }
 
 // replacementSpec is what the process of an attempt is to be, on this host. predecessor filled the
-// slot before, and incarnations is what it is told of the others.
-func (s *spawner) replacementSpec(a *recovery.Attempt, host int, predecessor *process, incarnations string) agent.Spec {
+// slot before, and own is what it is told beside what all are told.
+func (s *spawner) replacementSpec(a *recovery.Attempt, host int, predecessor *process, own []string) agent.Spec {
 	if host != predecessor.host {
 		s.cores[a.Proc] = s.bindMoved(a.Proc, s.hosts.found[host].Cores, func(core int) int {
 			n := 0
@@ -114,7 +125,7 @@ func (s *spawner) replacementSpec(a *recovery.Attempt, host int, predecessor *pr
 			return n
 		})
 	}
-	return s.spec(a.Proc, a.Incarnation, host, replacementEnvironment(incarnations))
+	return s.spec(a.Proc, a.Incarnation, host, own)
 }
 
 // input is what a process gets as stdin.

@@ -89,6 +89,15 @@ func (c *Clock) Received(stamp []byte) {
 	past[c.self] = own
 }
 
+// Count is how many sends of a rank are known to precede what this process does next.
+func (c *Clock) Count(r proto.Rank) uint64 { return uint64(c.past[r]) }
+
+// Counted is how many sends of a rank a stamp has: of that of a message of this rank, its own is
+// the last.
+func Counted(stamp []byte, r proto.Rank) uint64 {
+	return uint64(binary.LittleEndian.Uint32(stamp[4*r:]))
+}
+
 // Ready tells whether this process has made the sends that precede a message, which is its stamp
 // or ends with it.
 func (c *Clock) Ready(message []byte) bool { return c.Sends(message) <= c.past[c.self] }

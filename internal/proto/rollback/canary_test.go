@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"banyan/internal/proto"
 	"banyan/internal/testing/explore"
 )
 
@@ -33,6 +34,20 @@ const (
 	numberAgain bug = "number again"
 	// Copies that were lost aren't made again after a rollback.
 	unmended bug = "unmended"
+	// What came from a replica that was ahead, and has died, is part of a snapshot.
+	future bug = "future"
+	// A replica of a rank stands at its own next safe point, its siblings where all others do.
+	ownPoint bug = "own point"
+	// Any death makes the job go back.
+	unmasked bug = "unmasked"
+	// A rank counts as captured when one of its replicas has said so, and as kept where all are.
+	halfCaptured bug = "half captured"
+	// What a process had said before it died counts for the next snapshot.
+	staleSent bug = "stale sent"
+	// A replacement is started while a snapshot is being taken.
+	healedMeanwhile bug = "healed meanwhile"
+	// A snapshot is taken while a replacement joins.
+	takenWhileJoining bug = "taken while joining"
 )
 
 // before runs before the coordinator is told anything.
@@ -40,18 +55,34 @@ func (b bug) before(w *world) {
 	c := w.coordinator
 	switch {
 	case b == committedEarly && c.taking != Beginning && c.phase == runs:
-		for i := range c.ranks {
-			if m := &c.ranks[i]; m.buddy != NoHost && !slices.Contains(m.fresh, m.buddy) {
-				m.fresh = append(slices.Clone(m.fresh), m.buddy)
-			}
+		for r := range c.shares {
+			c.shares[r].awaited = nil
 		}
 	case b == oldReports:
 		for i := range w.said {
 			w.said = slices.Clone(w.said)
 			w.said[i].report.Epoch = c.epoch
 		}
+	case b == ownPoint: // and nobody compares
+		w.said = slices.Clone(w.said)
+		for i := range w.said {
+			w.said[i].report.Sends = uint64(w.procs[w.layout.Proc(w.layout.Rank(w.said[i].from), 0)].sent)
+		}
 	case b == numberAgain && c.taking == Beginning:
 		c.last = c.committed
+	case b == halfCaptured && c.phase == saves && !c.loads:
+		for i := range c.members {
+			c.members[i].said = c.members[i].said || w.layout.Replica(proto.Proc(i)) > 0
+		}
+	case b == unmasked && c.phase == runs:
+		for i, p := range w.procs {
+			if !p.alive && p.reaped && !p.finalised {
+				for k := range c.members {
+					c.members[k].left = false
+					c.members[k].alive = c.members[k].alive && k == i
+				}
+			}
+		}
 	}
 }
 
@@ -61,14 +92,26 @@ func (b bug) actions(w *world, out []Action) []Action {
 	case unaimed:
 		for i, a := range out {
 			if a.Kind == Tell && a.Order.Kind == Aim {
-				out[i].Order.At = w.coordinator.ranks[a.Rank].at
+				out[i].Order.At = w.coordinator.members[a.Proc].at
+			}
+		}
+	case staleSent:
+		for i, a := range out {
+			if a.Kind == Tell && a.Order.Kind == Flush && !w.procs[0].alive && w.procs[0].reaped && slices.Contains(w.procs[0].to, a.Proc) {
+				out[i].Order.From = append([]proto.Proc{0}, a.Order.From...)
+			}
+		}
+	case ownPoint:
+		for i, a := range out {
+			if a.Kind == Tell && a.Order.Kind == Aim && w.layout.Replica(a.Proc) == 1 {
+				out[i].Order.At = w.coordinator.members[a.Proc].at
 			}
 		}
 	case numberAgain:
 		return slices.DeleteFunc(out, func(a Action) bool { return a.Kind == Discard })
 	case unmended:
 		return slices.DeleteFunc(out, func(a Action) bool {
-			return a.Kind == Copy && a.Snapshot == w.coordinator.committed && a.To != w.procs[a.Rank].home
+			return a.Kind == Copy && a.Snapshot == w.coordinator.committed && a.To.Host != w.procs[a.To.Proc].home
 		})
 	}
 	return out
@@ -90,9 +133,23 @@ func TestCanaries(t *testing.T) {
 		{options{ranks: 2, hosts: 1, steps: 3, snapshots: 1, bug: unaimed}, nil},
 		{options{ranks: 2, hosts: 2, steps: 2, snapshots: 2, limits: 1, bug: numberAgain}, nil},
 		{options{ranks: 2, hosts: 3, steps: 2, snapshots: 1, hostDeaths: 1, bug: unmended}, nil},
+		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, steps: 3, snapshots: 1, deaths: 1, bug: future}, errTwoCut},
+		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, steps: 3, snapshots: 1, bug: ownPoint}, errTwoCut},
+		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, steps: 2, deaths: 1, bug: unmasked}, errNeedless},
+		{options{ranks: 2, hosts: 2, replicas: []int{2, 1}, steps: 2, snapshots: 1, bug: halfCaptured}, nil},
+		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, steps: 2, snapshots: 1, deaths: 1, bug: staleSent}, nil},
+		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, steps: 3, snapshots: 2, deaths: 1, replacements: 1, queued: true, bug: healedMeanwhile}, nil},
+		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, steps: 3, snapshots: 2, deaths: 1, replacements: 1, queued: true, bug: takenWhileJoining}, nil},
 	} {
 		t.Run(string(tc.bug), func(t *testing.T) {
-			stats, err := explore.All(newWorld(tc.options), 1e6)
+			var stats explore.Stats
+			var err error
+			if tc.replacements == 0 {
+				stats, err = explore.All(newWorld(tc.options), 1e6)
+			}
+			for seed := uint64(1); tc.replacements > 0 && seed <= 5000 && err == nil; seed++ { // many states before the mistake
+				err = explore.Random(newWorld(tc.options), seed, 5000)
+			}
 			var v *explore.Violation
 			if !errors.As(err, &v) || tc.want != nil && !errors.Is(err, tc.want) {
 				t.Fatalf("%d states: %v", stats.States, err)

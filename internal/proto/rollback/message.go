@@ -12,15 +12,22 @@ type Snapshot uint64
 // Beginning needs no copies.
 const Beginning Snapshot = 0
 
-// Host is where copies are kept: a host by its number, or Disk.
+// Host is where parts are kept: a host by its number, or Disk.
 type Host int32
 
 const (
-	// NoHost is the buddy of a rank that has none.
+	// NoHost is the buddy of a process that has none.
 	NoHost Host = -1
 	// Disk is storage that isn't lost with a host.
 	Disk Host = -2
 )
+
+// Place is where a part is: on Host, as that of process Proc. On Disk it is that of a rank, and
+// Proc is any of its processes.
+type Place struct {
+	Host Host
+	Proc proto.Proc
+}
 
 // OrderKind says what an Order is.
 type OrderKind uint8
@@ -33,12 +40,13 @@ const (
 	Resume                  // go on: the snapshot is captured, loaded or abandoned
 )
 
-// Order is what the Coordinator tells a rank.
+// Order is what the Coordinator tells a process.
 type Order struct {
 	Kind     OrderKind
 	Snapshot Snapshot
 	At       uint64
-	From     []proto.Rank
+	From     []proto.Proc
+	Sends    []uint64 // of Flush, where ranks have replicas: how many messages each has sent
 }
 
 // ReportKind says what a Report is.
@@ -52,13 +60,14 @@ const (
 	Unable                     // it can't be captured at this safe point, or comes to none any more
 )
 
-// Report is what a rank tells the Coordinator.
+// Report is what a process tells the Coordinator.
 type Report struct {
 	Kind     ReportKind
 	Epoch    Epoch
 	Snapshot Snapshot
 	At       uint64
 	Step     proto.Time // of Holding: the longest time between two safe points so far; 0: it has come to one at most
-	Sent     []proto.Rank
+	Sent     []proto.Proc
+	Sends    uint64 // of Paused: how many messages it has sent, where ranks have replicas
 	Why      string // of Unable
 }

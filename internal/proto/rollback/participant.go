@@ -34,7 +34,7 @@ type Deed struct {
 	Kind     DeedKind
 	Report   Report
 	Snapshot Snapshot
-	To       proto.Rank
+	To       proto.Proc
 }
 
 // Participant is the part of one process.
@@ -46,9 +46,10 @@ type Participant struct {
 	stage    stage
 	at       uint64
 	waits    bool         // the program stands at a safe point
-	awaited  []proto.Rank // whose markers it needs, once it was told
+	awaited  []proto.Proc // whose markers it needs, once it was told
+	sends    []uint64     // how many messages each rank had sent there
 	marked   Snapshot     // the snapshot whose markers have come
-	marks    []proto.Rank // of these ranks, in order
+	marks    []proto.Proc // of these processes, in order
 
 	left proto.Time // when the program went on from its last safe point; Never: it has come to none
 	step proto.Time // the longest time from one to the next
@@ -82,8 +83,17 @@ func (p *Participant) Idle() bool { return p.stage == free }
 // Accepts says whether what a process of an epoch has sent may be received.
 func (p *Participant) Accepts(epoch Epoch) bool { return epoch == p.epoch }
 
+// Sends are how many messages each rank has sent up to the safe point at which all stand. What has
+// come beyond that is from a replica that was ahead of its siblings, and has died: they send it
+// again.
+func (p *Participant) Sends() []uint64 { return p.sends }
+
+// Sent gives the processes to which this one has sent since it was started, in ascending order, and
+// how many messages its program has sent.
+type Sent func() (to []proto.Proc, sends uint64)
+
 // Ordered takes an order. Orders come in the coordinator's order.
-func (p *Participant) Ordered(now proto.Time, o Order, sent func() []proto.Rank, out *[]Deed) {
+func (p *Participant) Ordered(now proto.Time, o Order, sent Sent, out *[]Deed) {
 	switch o.Kind {
 	case Hold:
 		if p.stage != free {
@@ -103,20 +113,19 @@ func (p *Participant) Ordered(now proto.Time, o Order, sent func() []proto.Rank,
 		if p.stage != paused || o.Snapshot != p.snapshot {
 			return
 		}
-		p.stage, p.awaited = flushing, o.From
+		p.stage, p.awaited, p.sends = flushing, o.From, o.Sends
 		p.flushed(out)
 	case Resume:
 		if p.stage == free || o.Snapshot != p.snapshot {
 			return
 		}
-		p.stage, p.awaited, p.loads = free, nil, false
+		p.stage, p.awaited, p.sends, p.loads = free, nil, nil, false
 		p.goOn(now, out)
 	}
 }
 
-// Safepoint says that the program has come to a safe point. It may go on when Waits is false. sent
-// gives the ranks to which the process has sent since it was started, in ascending order.
-func (p *Participant) Safepoint(now proto.Time, sent func() []proto.Rank, out *[]Deed) {
+// Safepoint says that the program has come to a safe point. It may go on when Waits is false.
+func (p *Participant) Safepoint(now proto.Time, sent Sent, out *[]Deed) {
 	p.passed++
 	if p.left != proto.Never {
 		p.step = max(p.step, now-p.left, 1)
@@ -129,18 +138,18 @@ func (p *Participant) Safepoint(now proto.Time, sent func() []proto.Rank, out *[
 }
 
 // stand decides what a program does that stands at a safe point.
-func (p *Participant) stand(now proto.Time, sent func() []proto.Rank, out *[]Deed) {
+func (p *Participant) stand(now proto.Time, sent Sent, out *[]Deed) {
 	switch {
 	case p.stage != aimed:
 	case p.passed < p.at:
 		p.goOn(now, out)
 	default:
 		p.stage = paused
-		to := sent()
+		to, sends := sent()
 		for _, r := range to {
 			*out = append(*out, Deed{Kind: SendMark, Snapshot: p.snapshot, To: r})
 		}
-		p.say(Report{Kind: Paused, Sent: to}, out)
+		p.say(Report{Kind: Paused, Sent: to, Sends: sends}, out)
 	}
 }
 
@@ -158,7 +167,7 @@ func (p *Participant) say(r Report, out *[]Deed) {
 
 // Marker takes the marker of a snapshot from another process of the epoch. It may come before the
 // order to take the snapshot.
-func (p *Participant) Marker(from proto.Rank, s Snapshot, out *[]Deed) {
+func (p *Participant) Marker(from proto.Proc, s Snapshot, out *[]Deed) {
 	if s < p.marked {
 		return // of a snapshot that was abandoned
 	}

@@ -2,10 +2,10 @@ package rollback
 
 import "banyan/internal/proto"
 
-// Store is what a host keeps of snapshots: of each rank whose part is there the last one that was
-// committed, and the one that is being taken.
+// Store is what a host keeps of snapshots: of each process whose part is there the last one that
+// was committed, and the one that is being taken.
 type Store[T any] struct {
-	parts     map[proto.Rank][]version[T] // in ascending order of snapshots
+	parts     map[proto.Proc][]version[T] // in ascending order of snapshots
 	discarded Snapshot                    // no number up to this one comes any more, unless it is the committed one
 	committed Snapshot
 }
@@ -16,28 +16,28 @@ type version[T any] struct {
 }
 
 // NewStore makes an empty store.
-func NewStore[T any]() *Store[T] { return &Store[T]{parts: map[proto.Rank][]version[T]{}} }
+func NewStore[T any]() *Store[T] { return &Store[T]{parts: map[proto.Proc][]version[T]{}} }
 
-// Put keeps a rank's part of a snapshot. It returns false, and keeps nothing, if that snapshot was
-// abandoned or is older than the committed one.
-func (s *Store[T]) Put(r proto.Rank, n Snapshot, data T) bool {
+// Put keeps a process's part of a snapshot. It returns false, and keeps nothing, if that snapshot
+// was abandoned or is older than the committed one.
+func (s *Store[T]) Put(p proto.Proc, n Snapshot, data T) bool {
 	if n < s.committed || n != s.committed && n <= s.discarded {
 		return false
 	}
-	parts := s.parts[r]
+	parts := s.parts[p]
 	for i := range parts {
 		if parts[i].snapshot == n {
 			parts[i].data = data
 			return true
 		}
 	}
-	s.parts[r] = append(parts[:len(parts):len(parts)], version[T]{n, data})
+	s.parts[p] = append(parts[:len(parts):len(parts)], version[T]{n, data})
 	return true
 }
 
-// Get gives a rank's part of a snapshot.
-func (s *Store[T]) Get(r proto.Rank, n Snapshot) (data T, ok bool) {
-	for _, v := range s.parts[r] {
+// Get gives a process's part of a snapshot.
+func (s *Store[T]) Get(p proto.Proc, n Snapshot) (data T, ok bool) {
+	for _, v := range s.parts[p] {
 		if v.snapshot == n {
 			return v.data, true
 		}
@@ -61,7 +61,7 @@ func (s *Store[T]) Discard(n Snapshot) {
 }
 
 func (s *Store[T]) keep(wanted func(n Snapshot) bool) {
-	for r, parts := range s.parts {
+	for p, parts := range s.parts {
 		var left []version[T]
 		for _, v := range parts {
 			if wanted(v.snapshot) {
@@ -69,9 +69,9 @@ func (s *Store[T]) keep(wanted func(n Snapshot) bool) {
 			}
 		}
 		if len(left) > 0 {
-			s.parts[r] = left //banyan:maporder each rank by itself
+			s.parts[p] = left //banyan:maporder each process by itself
 		} else {
-			delete(s.parts, r)
+			delete(s.parts, p)
 		}
 	}
 }

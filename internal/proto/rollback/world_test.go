@@ -1,11 +1,11 @@
 package rollback
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
 
+	"banyan/internal/layout"
 	"banyan/internal/proto"
 )
 
@@ -13,17 +13,23 @@ import (
 // its way. Rank r sends message k to the next rank in its k-th step and then receives message k-1
 // of the one before; a safe point follows. The first step comes before the first safe point and
 // receives nothing. So a message is held or under way at each safe point.
+//
+// Replica k of a rank sends to replica k of the next one. Where there is none, or it is dead, the
+// lowest live replica does; it begins with what hasn't come (package replica). Messages are known
+// by their numbers, and second copies are dropped. A replica may be ahead of another, and die.
 type world struct {
 	options
+	layout      layout.Layout
 	coordinator *Coordinator
 	now         proto.Time
-	procs       []*process // by rank: the last process of each
-	channels    [][]frame  // by receiving rank: what its predecessor has sent
-	said        []word     // reports on their way, in order for each rank
-	orders      [][]Order  // by rank
-	copying     []errand
+	procs       []*process // by Proc: the last process of each slot
+	channels    [][]frame  // from process × to process
+	said        []word     // reports on their way, in order for each process
+	lines       [][]line   // by Proc: what the launcher has said and hasn't come
+	copying     []Action
 	stores      []*Store[part] // by host; nil: lost
 	stable      *Store[part]   // on disk
+	heals       []heal
 	restarting  bool
 	begins      Snapshot // what the epoch that starts goes back to
 	failed      string
@@ -34,13 +40,15 @@ type world struct {
 // options say what may happen.
 type options struct {
 	ranks, hosts int
-	steps        int // of the program
-	snapshots    int // how many may be begun
-	deaths       int // how many processes may die
+	replicas     []int // of each rank; nil: one each
+	steps        int   // of the program
+	snapshots    int   // how many may be begun
+	deaths       int   // how many processes may die
 	hostDeaths   int
+	replacements int    // how many may be started
 	limits       int    // how often a snapshot may take too long
 	disk         uint64 // every how many snapshots one is on disk
-	queued       bool   // orders travel, too
+	queued       bool   // what the launcher says takes time
 	bug          bug
 }
 
@@ -56,7 +64,8 @@ type process struct {
 	held      []int // messages that have come and weren't received
 	standing  bool  // at a safe point
 	receives  bool  // it has sent in this step
-	to        []proto.Rank
+	to        []proto.Proc
+	dead      []bool // by Proc: which it knows to be dead
 	home      Host
 }
 
@@ -67,17 +76,26 @@ type frame struct {
 }
 
 type word struct {
-	rank   proto.Rank
+	from   proto.Proc
 	report Report
 }
 
-// errand is a copy that is being made.
-type errand struct {
-	Action
-	asked Epoch
+// line is what the launcher says to a process: an order, or that a process is dead.
+type line struct {
+	order Order
+	dead  proto.Proc // NoProc: it is an order
 }
 
-// part is a rank's part of a snapshot.
+// heal is a replacement on its way.
+type heal struct {
+	slot, donor proto.Proc
+	home        Host
+	state       *process // that it got of its donor; nil: none yet
+	alive       bool
+	filled      bool // it is a replica; not all know it yet
+}
+
+// part is a process's part of a snapshot.
 type part struct {
 	snapshot             Snapshot
 	step, sent, received int
@@ -85,254 +103,133 @@ type part struct {
 	passed               uint64
 }
 
-type event struct {
-	kind eventKind
-	who  int
-}
-
-type eventKind uint8
-
-const (
-	evStep eventKind = iota // a program does what it does next
-	evArrive
-	evOrder
-	evReport
-	evCopied
-	evCopyFails
-	evReaped
-	evTake
-	evLimit
-	evStart
-	evKill
-	evHostDies
-)
-
-var eventNames = [...]string{"step", "arrive", "order", "report", "copied", "copy fails", "reaped", "take", "limit", "start", "kill", "host dies"}
-
-func (e event) String() string { return fmt.Sprintf("%s:%d", eventNames[e.kind], e.who) }
-
 func newWorld(o options) *world {
-	w := &world{options: o, coordinator: New(o.ranks, o.disk, 10), stable: NewStore[part]()}
+	if o.replicas == nil {
+		o.replicas = slices.Repeat([]int{1}, o.ranks)
+	}
+	l := layout.Partial(o.replicas)
+	w := &world{options: o, layout: l, coordinator: New(l, o.disk, 10), stable: NewStore[part]()}
 	for range o.hosts {
 		w.stores = append(w.stores, NewStore[part]())
 	}
-	w.procs, w.channels, w.orders = make([]*process, o.ranks), make([][]frame, o.ranks), make([][]Order, o.ranks)
+	n := l.Procs()
+	w.procs, w.channels, w.lines = make([]*process, n), make([][]frame, n*n), make([][]line, n)
 	if err := w.start(); err != nil {
 		panic(err)
 	}
 	return w
 }
 
-// start starts the processes of an epoch, on the hosts that are left.
-func (w *world) start() error {
-	w.restarting = false
-	var living []Host
+// living are the hosts that are left.
+func (w *world) living() (all []Host) {
 	for h, s := range w.stores {
 		if s != nil {
-			living = append(living, Host(h))
+			all = append(all, Host(h))
 		}
 	}
-	home, buddy := make([]Host, w.ranks), make([]Host, w.ranks)
-	for r := range w.procs {
-		home[r], buddy[r] = living[r%len(living)], NoHost
-		if len(living) > 1 {
-			buddy[r] = living[(r+1)%len(living)]
+	return all
+}
+
+// buddyOf is the next living host.
+func (w *world) buddyOf(h Host) Host {
+	for i := range w.stores {
+		if k := (int(h) + 1 + i) % len(w.stores); w.stores[k] != nil && Host(k) != h {
+			return Host(k)
 		}
+	}
+	return NoHost
+}
+
+func (w *world) buddies() (all []Host) {
+	for _, p := range w.procs {
+		all = append(all, w.buddyOf(p.home))
+	}
+	return all
+}
+
+// start starts the processes of an epoch: one of each rank, and the others where a host runs none
+// of their rank.
+func (w *world) start() error {
+	w.restarting = false
+	living := w.living()
+	home, buddy := make([]Host, len(w.procs)), make([]Host, len(w.procs))
+	for i := range w.procs {
+		r, k := w.layout.Rank(proto.Proc(i)), w.layout.Replica(proto.Proc(i))
+		home[i], buddy[i] = NoHost, NoHost
+		if k < len(living) || w.hosts == 1 {
+			home[i] = living[(int(r)+k)%len(living)]
+			buddy[i] = w.buddyOf(home[i])
+		}
+	}
+	for i := range w.procs {
 		e := w.coordinator.Epoch()
-		w.procs[r] = &process{Participant: NewParticipant(e, w.begins), epoch: e, alive: true, home: home[r]}
-		w.orders[r] = nil
+		w.procs[i] = &process{Participant: NewParticipant(e, w.begins), epoch: e, alive: home[i] != NoHost, reaped: home[i] == NoHost, home: home[i], dead: make([]bool, len(w.procs))}
+		w.lines[i] = nil
+		for q := range home {
+			w.procs[i].dead[q] = home[q] == NoHost
+		}
 	}
 	return w.lead(func(out *[]Action) { w.coordinator.Began(home, buddy, out) })
 }
 
-func (w *world) next(r int) int   { return (r + 1) % w.ranks }
-func (w *world) before(r int) int { return (r + w.ranks - 1) % w.ranks }
+func (w *world) rank(p int) int           { return int(w.layout.Rank(proto.Proc(p))) }
+func (w *world) next(r int) int           { return (r + 1) % w.ranks }
+func (w *world) before(r int) int         { return (r + w.ranks - 1) % w.ranks }
+func (w *world) channel(from, to int) int { return from*len(w.procs) + to }
 
-// canStep says whether a program has something to do.
-func (w *world) canStep(p *process) bool {
-	switch {
-	case !p.alive || p.finalised || p.Waits():
-		return false
-	case p.receives:
-		return len(p.held) > 0
+// of are the processes of a rank.
+func (w *world) of(r int) (all []int) {
+	for k := range w.layout.Degree(proto.Rank(r)) {
+		all = append(all, int(w.layout.Proc(proto.Rank(r), k)))
 	}
-	return true
+	return all
 }
 
-// Events implements explore.World.
-func (w *world) Events(dst []event) []event {
-	if w.failed != "" || w.ended {
-		return dst
-	}
-	add := func(kind eventKind, who int, is bool) {
-		if is {
-			dst = append(dst, event{kind, who})
+// covered are the processes of the next rank to which this one sends, as far as it knows.
+func (w *world) covered(p int) (all []int) {
+	mine, lowest := w.of(w.rank(p)), -1
+	for _, q := range mine {
+		if lowest < 0 && !w.procs[p].dead[q] {
+			lowest = q
 		}
 	}
-	if e, ok := w.alone(); ok {
-		return append(dst, e)
-	}
-	add(evStart, 0, w.restarting)
-	for r, p := range w.procs {
-		add(evStep, r, w.canStep(p))
-		add(evArrive, r, len(w.channels[r]) > 0)
-		add(evOrder, r, p.alive && len(w.orders[r]) > 0)
-		add(evReport, r, slices.ContainsFunc(w.said, func(x word) bool { return int(x.rank) == r }))
-		add(evReaped, r, !p.alive && !p.reaped || p.finalised && p.alive && w.through())
-		add(evKill, r, w.deaths > 0 && p.alive && !w.through())
-	}
-	for i := range w.copying {
-		add(evCopied, i, true)
-	}
-	add(evTake, 0, w.snapshots > 0 && w.coordinator.phase == runs && w.coordinator.taking == Beginning && !w.coordinator.ending)
-	add(evLimit, 0, w.limits > 0 && w.coordinator.Deadline() != proto.Never)
-	for h, s := range w.stores {
-		add(evHostDies, h, w.hostDeaths > 0 && s != nil && !w.through())
-	}
-	return dst
-}
-
-// alone is an event that makes no difference to any other that may happen now, nor they to it.
-func (w *world) alone() (event, bool) {
-	c := w.coordinator
-	for r, p := range w.procs {
-		if x := w.channels[r]; len(x) > 0 && w.bug != oldAccepted {
-			if !p.alive || p.finalised || !p.Accepts(x[0].epoch) {
-				return event{evArrive, r}, true // it is dropped
-			}
-			if x[0].marker == Beginning && c.phase == runs && c.taking == Beginning && p.Idle() {
-				return event{evArrive, r}, true // nothing looks at it but the program, which waits for it
-			}
+	for k, q := range w.of(w.next(w.rank(p))) {
+		by := lowest
+		if k < len(mine) && !w.procs[p].dead[mine[k]] {
+			by = mine[k]
 		}
-		if i := slices.IndexFunc(w.said, func(x word) bool { return int(x.rank) == r }); i >= 0 {
-			x := w.said[i].report
-			old := x.Epoch != c.epoch && w.bug != oldReports
-			others := 0 // whose reports are yet to come
-			for i := range c.ranks {
-				others += truth(i != r && !c.ranks[i].said)
-			}
-			fits := x.Kind == Holding && c.phase == holds || x.Kind == Paused && c.phase == stops || x.Kind == Captured && c.phase == saves
-			if old || fits && others > 0 {
-				return event{evReport, r}, true
-			}
+		if by == p && !w.procs[p].dead[q] {
+			all = append(all, q)
 		}
 	}
-	if c.phase == falls && w.hostDeaths == 0 {
-		for r, p := range w.procs {
-			if !p.alive && !p.reaped {
-				return event{evReaped, r}, true
-			}
-		}
-	}
-	return event{}, false
-}
-
-// Check implements explore.Checker: what is to have two copies has them when nothing is on its
-// way.
-func (w *world) Check() error {
-	c := w.coordinator
-	if c.phase != runs || c.taking != Beginning || c.committed == Beginning || len(w.copying) > 0 || w.failed != "" {
-		return nil
-	}
-	for r := range w.procs {
-		m, found := &c.ranks[r], 0
-		for _, s := range w.stores {
-			if s != nil {
-				_, ok := s.Get(proto.Rank(r), c.committed)
-				found += truth(ok)
-			}
-		}
-		if m.buddy != NoHost && w.stores[m.home] != nil && found < 2 {
-			return fmt.Errorf("rank %d has %d copies of snapshot %d", r, found, c.committed)
-		}
-	}
-	return nil
-}
-
-// through says whether all programs have finalised.
-func (w *world) through() bool {
-	return !slices.ContainsFunc(w.procs, func(p *process) bool { return !p.finalised || !p.alive && !p.reaped })
+	return all
 }
 
 var (
-	errTwice  = errors.New("a message was received twice, or one was lost")
-	errOld    = errors.New("a message of an abandoned epoch was received")
-	errHalf   = errors.New("a rank can't load its part of the snapshot")
-	errTwoCut = errors.New("the parts of the snapshot are no consistent cut")
+	errTwice    = errors.New("a message was received twice, or one was lost")
+	errOld      = errors.New("a message of an abandoned epoch was received")
+	errHalf     = errors.New("a process can't load its part of the snapshot")
+	errTwoCut   = errors.New("the parts of the snapshot are no consistent cut")
+	errNeedless = errors.New("the job goes back, and each rank has a live replica")
 )
 
-// Apply implements explore.World.
-func (w *world) Apply(e event) error {
-	switch e.kind {
-	case evStep:
-		return w.step(e.who)
-	case evArrive:
-		return w.arrive(e.who)
-	case evOrder:
-		o := w.orders[e.who][0]
-		w.orders[e.who] = w.orders[e.who][1:]
-		return w.order(e.who, o)
-	case evReport:
-		i := slices.IndexFunc(w.said, func(x word) bool { return int(x.rank) == e.who })
-		x := w.said[i]
-		w.said = slices.Delete(slices.Clone(w.said), i, i+1)
-		return w.lead(func(out *[]Action) { w.coordinator.Heard(w.now, x.rank, x.report, out) })
-	case evCopied:
-		a := w.copying[e.who]
-		w.copying = slices.Delete(slices.Clone(w.copying), e.who, e.who+1)
-		return w.copied(a)
-	case evReaped:
-		p := w.procs[e.who]
-		p.reaped, p.alive = true, false
-		if p.finalised {
-			w.ended = !slices.ContainsFunc(w.procs, func(q *process) bool { return !q.finalised })
-			return w.lead(func(out *[]Action) { w.coordinator.Left(proto.Rank(e.who), p.epoch, out) })
-		}
-		return w.lead(func(out *[]Action) { w.coordinator.Died(proto.Rank(e.who), p.epoch, out) })
-	case evTake:
-		w.snapshots--
-		return w.lead(func(out *[]Action) { w.coordinator.Take(w.now, out) })
-	case evLimit:
-		w.limits--
-		w.now = w.coordinator.Deadline()
-		return w.lead(func(out *[]Action) { w.coordinator.Tick(w.now, out) })
-	case evStart:
-		return w.start()
-	case evKill:
-		w.deaths--
-		w.procs[e.who].alive = false
-	case evHostDies:
-		w.hostDeaths--
-		w.stores[e.who] = nil
-		for _, p := range w.procs {
-			if p.home == Host(e.who) {
-				p.alive = false
-			}
-		}
-		if !slices.ContainsFunc(w.stores, func(s *Store[part]) bool { return s != nil }) {
-			w.failed = "no host is left" // the launcher ends the job
-			return nil
-		}
-		return w.lead(func(out *[]Action) { w.coordinator.HostLost(Host(e.who), out) })
-	}
-	return nil
-}
-
 // step has a program go on to its next point.
-func (w *world) step(r int) error {
-	p := w.procs[r]
+func (w *world) step(i int) error {
+	p := w.procs[i]
 	p.standing = false
 	if !p.receives {
 		if p.step++; p.step <= w.steps {
 			p.sent++
-			w.send(r, frame{epoch: p.epoch, number: p.sent})
+			for _, q := range w.covered(i) {
+				w.send(i, q, frame{epoch: p.epoch, number: p.sent})
+			}
 		}
 		if p.receives = p.step > 1; p.receives {
 			return nil
 		}
 	} else {
 		if p.held[0] != p.received+1 {
-			return fmt.Errorf("%w: rank %d got message %d after %d", errTwice, r, p.held[0], p.received)
+			return fmt.Errorf("%w: process %d got message %d after %d", errTwice, i, p.held[0], p.received)
 		}
 		p.held = slices.Clone(p.held[1:])
 		p.received++
@@ -340,24 +237,46 @@ func (w *world) step(r int) error {
 	}
 	if p.received == w.steps {
 		p.finalised = true
-		return w.lead(func(out *[]Action) { w.coordinator.Leaving(proto.Rank(r), p.epoch, out) })
+		return w.lead(func(out *[]Action) { w.coordinator.Leaving(proto.Proc(i), p.epoch, out) })
 	}
 	p.standing = true
-	return w.deeds(r, func(out *[]Deed) { p.Safepoint(w.now, func() []proto.Rank { return p.to }, out) })
+	return w.deeds(i, func(out *[]Deed) { p.Safepoint(w.now, w.sentTo(i), out) })
+}
+
+func (w *world) sentTo(i int) Sent {
+	return func() (all []proto.Proc, sends uint64) {
+		for _, q := range w.procs[i].to {
+			if !w.procs[i].dead[q] {
+				all = append(all, q)
+			}
+		}
+		return all, uint64(w.procs[i].sent)
+	}
 }
 
 // send puts a frame behind what its sender has sent before.
-func (w *world) send(r int, f frame) {
-	p, to := w.procs[r], w.next(r)
-	w.channels[to] = append(slices.Clone(w.channels[to]), f)
-	p.to = []proto.Rank{proto.Rank(to)}
+func (w *world) send(from, to int, f frame) {
+	p, c := w.procs[from], w.channel(from, to)
+	w.channels[c] = append(slices.Clone(w.channels[c]), f)
+	if at, is := slices.BinarySearch(p.to, proto.Proc(to)); !is {
+		p.to = slices.Insert(slices.Clone(p.to), at, proto.Proc(to))
+	}
+}
+
+// repeat sends a process what it lacks of what another one has sent.
+func (w *world) repeat(from, to int) {
+	p, q := w.procs[from], w.procs[to]
+	for n := q.received + len(q.held) + 1; n <= p.sent && !p.Loads(); n++ {
+		w.send(from, to, frame{epoch: p.epoch, number: n})
+	}
 }
 
 // arrive delivers a frame.
-func (w *world) arrive(r int) error {
-	f := w.channels[r][0]
-	w.channels[r] = w.channels[r][1:]
-	p := w.procs[r]
+func (w *world) arrive(from, i int) error {
+	c := w.channel(from, i)
+	f := w.channels[c][0]
+	w.channels[c] = w.channels[c][1:]
+	p := w.procs[i]
 	switch {
 	case !p.alive || p.finalised:
 		return nil
@@ -367,43 +286,69 @@ func (w *world) arrive(r int) error {
 		}
 		return errOld
 	case f.marker != Beginning:
-		return w.deeds(r, func(out *[]Deed) { p.Marker(proto.Rank(w.before(r)), f.marker, out) })
+		return w.deeds(i, func(out *[]Deed) { p.Marker(proto.Proc(from), f.marker, out) })
 	}
-	p.held = append(slices.Clone(p.held), f.number)
+	switch next := p.received + len(p.held) + 1; {
+	case f.number > next:
+		return fmt.Errorf("%w: process %d lacks message %d before %d", errTwice, i, next, f.number)
+	case f.number == next:
+		p.held = append(slices.Clone(p.held), f.number)
+	}
 	return nil
 }
 
-func (w *world) order(r int, o Order) error {
-	p := w.procs[r]
+// hear has a process take what the launcher has said.
+func (w *world) hear(i int, l line) error {
+	p := w.procs[i]
 	if !p.alive {
 		return nil
 	}
-	if w.bug == unflushed && o.Kind == Flush {
-		o.From = nil
+	if l.dead == proto.NoProc {
+		if w.bug == unflushed && l.order.Kind == Flush {
+			l.order.From = nil
+		}
+		return w.deeds(i, func(out *[]Deed) { p.Ordered(w.now, l.order, w.sentTo(i), out) })
 	}
-	return w.deeds(r, func(out *[]Deed) { p.Ordered(w.now, o, func() []proto.Rank { return p.to }, out) })
+	before := w.covered(i)
+	p.dead = slices.Clone(p.dead)
+	p.dead[l.dead] = true
+	for _, q := range w.covered(i) {
+		if !slices.Contains(before, q) {
+			w.repeat(i, q)
+		}
+	}
+	return nil
+}
+
+// tell says something to a process.
+func (w *world) tell(i int, l line) error {
+	if !w.queued {
+		return w.hear(i, l)
+	}
+	w.lines[i] = append(slices.Clone(w.lines[i]), l)
+	return nil
 }
 
 // deeds has a participant do something, and carries out what it wants.
-func (w *world) deeds(r int, do func(out *[]Deed)) error {
-	p := w.procs[r]
+func (w *world) deeds(i int, do func(out *[]Deed)) error {
+	p := w.procs[i]
 	var out []Deed
 	do(&out)
 	for _, d := range out {
 		switch d.Kind {
 		case SayReport:
-			w.said = append(slices.Clone(w.said), word{proto.Rank(r), d.Report})
+			w.said = append(slices.Clone(w.said), word{proto.Proc(i), d.Report})
 		case SendMark:
-			w.send(r, frame{epoch: p.epoch, marker: d.Snapshot})
+			w.send(i, int(d.To), frame{epoch: p.epoch, marker: d.Snapshot})
 		case TakeState:
-			if err := w.take(r, d.Snapshot); err != nil {
+			if took, err := w.take(i, d.Snapshot); err != nil || !took {
 				return err
 			}
-			if err := w.deeds(r, p.Done); err != nil {
+			if err := w.deeds(i, p.Done); err != nil {
 				return err
 			}
 			if w.bug == resumedEarly {
-				if err := w.order(r, Order{Kind: Resume, Snapshot: d.Snapshot}); err != nil {
+				if err := w.hear(i, line{Order{Kind: Resume, Snapshot: d.Snapshot}, proto.NoProc}); err != nil {
 					return err
 				}
 			}
@@ -412,23 +357,34 @@ func (w *world) deeds(r int, do func(out *[]Deed)) error {
 	return nil
 }
 
-// take captures or loads the state of a rank.
-func (w *world) take(r int, n Snapshot) error {
-	p, s := w.procs[r], w.stores[w.procs[r].home]
+// take captures or loads the state of a process. What has come from a replica that was ahead and
+// has died isn't part of a snapshot: it is sent again behind it.
+func (w *world) take(i int, n Snapshot) (took bool, err error) {
+	p, s, id := w.procs[i], w.stores[w.procs[i].home], proto.Proc(i)
 	if !p.Loads() {
-		x := part{n, p.step, p.sent, p.received, p.held, p.Passed()}
-		if w.bug == overwrites { // the store has room for one
-			s.parts[proto.Rank(r)] = nil
+		before := w.steps
+		if sends := p.Sends(); sends != nil {
+			before = int(sends[w.before(w.rank(i))])
 		}
-		s.Put(proto.Rank(r), n, x)
-		return nil
+		if p.received > before && w.bug != future {
+			return false, w.deeds(i, func(out *[]Deed) { p.Fail("has received what is sent after that safe point", out) })
+		}
+		held := slices.DeleteFunc(slices.Clone(p.held), func(n int) bool {
+			return n > before && w.bug != future
+		})
+		x := part{n, p.step, p.sent, p.received, held, p.Passed()}
+		if w.bug == overwrites { // the store has room for one
+			s.parts[id] = nil
+		}
+		s.Put(id, n, x)
+		return true, nil
 	}
-	x, ok := s.Get(proto.Rank(r), n)
+	x, ok := s.Get(id, n)
 	if !ok {
-		return fmt.Errorf("%w: rank %d, snapshot %d", errHalf, r, n)
+		return false, fmt.Errorf("%w: process %d, snapshot %d", errHalf, i, n)
 	}
 	if x.snapshot != n {
-		return fmt.Errorf("%w: rank %d has that of snapshot %d for %d", errTwoCut, r, x.snapshot, n)
+		return false, fmt.Errorf("%w: process %d has that of snapshot %d for %d", errTwoCut, i, x.snapshot, n)
 	}
 	p.step, p.sent, p.received = x.step, x.sent, x.received
 	if w.bug != undropped {
@@ -436,11 +392,11 @@ func (w *world) take(r int, n Snapshot) error {
 	}
 	p.held = append(slices.Clone(p.held), x.held...)
 	p.SetPassed(x.passed)
-	return nil
+	return true, nil
 }
 
 // copied ends a copy.
-func (w *world) copied(a errand) error {
+func (w *world) copied(a Action) error {
 	at := func(h Host) *Store[part] {
 		if h == Disk {
 			return w.stable
@@ -448,15 +404,15 @@ func (w *world) copied(a errand) error {
 		return w.stores[h]
 	}
 	problem := "a host is lost"
-	if from, to := at(a.From), at(a.To); from != nil && to != nil {
+	if from, to := at(a.From.Host), at(a.To.Host); from != nil && to != nil {
 		problem = "it is forgotten"
-		if x, ok := from.Get(a.Rank, a.Snapshot); ok && to.Put(a.Rank, a.Snapshot, x) {
+		if x, ok := from.Get(a.From.Proc, a.Snapshot); ok && to.Put(a.To.Proc, a.Snapshot, x) {
 			problem = ""
 		}
-	} else if w.stores[max(a.To, 0)] == nil && a.To >= 0 || a.From >= 0 && w.stores[a.From] == nil {
+	} else {
 		return nil // the loss of the host is all that is told
 	}
-	return w.lead(func(out *[]Action) { w.coordinator.Copied(a.Snapshot, a.Rank, a.To, problem, out) })
+	return w.lead(func(out *[]Action) { w.coordinator.Copied(a.Snapshot, a.To, problem, out) })
 }
 
 // lead tells the coordinator something, and carries out what it wants.
@@ -467,13 +423,11 @@ func (w *world) lead(tell func(out *[]Action)) error {
 	for _, a := range w.bug.actions(w, out) {
 		switch a.Kind {
 		case Tell:
-			if w.queued {
-				w.orders[a.Rank] = append(slices.Clone(w.orders[a.Rank]), a.Order)
-			} else if err := w.order(int(a.Rank), a.Order); err != nil {
+			if err := w.tell(int(a.Proc), line{a.Order, proto.NoProc}); err != nil {
 				return err
 			}
 		case Copy:
-			w.copying = append(slices.Clone(w.copying), errand{a, w.coordinator.Epoch()})
+			w.copying = append(slices.Clone(w.copying), a)
 		case Commit:
 			w.commits++
 			if err := w.checkCut(a.Snapshot); err != nil {
@@ -483,9 +437,13 @@ func (w *world) lead(tell func(out *[]Action)) error {
 		case Discard:
 			w.eachStore(func(s *Store[part]) { s.Discard(a.Snapshot) })
 		case Kill:
+			if err := w.checkKill(); err != nil {
+				return err
+			}
 			for _, p := range w.procs {
 				p.alive = p.alive && p.finalised && p.reaped
 			}
+			w.heals = nil
 		case Restart:
 			w.restarting, w.begins = true, a.Snapshot
 		case Fail:
@@ -502,170 +460,4 @@ func (w *world) eachStore(do func(*Store[part])) {
 			do(s)
 		}
 	}
-}
-
-// checkCut checks what was committed: each part is where it should be, and together they are a
-// cut.
-func (w *world) checkCut(n Snapshot) error {
-	parts := make([]part, w.ranks)
-	for r, p := range w.procs {
-		found := 0
-		w.eachStore(func(s *Store[part]) {
-			if x, ok := s.Get(proto.Rank(r), n); ok {
-				parts[r] = x
-				found++
-			}
-		})
-		if w.stores[p.home] == nil {
-			continue // its death is on its way
-		}
-		if want := 1 + truth(w.coordinator.ranks[r].buddy != NoHost) + truth(w.coordinator.stored == n); found < want {
-			return fmt.Errorf("snapshot %d is committed, and rank %d has %d copies, not %d", n, r, found, want)
-		}
-	}
-	for r := range parts {
-		from, to := parts[w.before(r)], parts[r]
-		if from.sent != to.received+len(to.held) {
-			return fmt.Errorf("%w: rank %d has sent %d, rank %d has received %d and holds %v", errTwoCut, w.before(r), from.sent, r, to.received, to.held)
-		}
-	}
-	return nil
-}
-
-func truth(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
-}
-
-// End implements explore.World.
-func (w *world) End() error {
-	if w.ended {
-		return nil
-	}
-	if w.failed == "" {
-		return fmt.Errorf("nothing goes on, phase %d", w.coordinator.phase)
-	}
-	lost := !slices.ContainsFunc(w.stores, func(s *Store[part]) bool { return s != nil })
-	if n := w.coordinator.Committed(); !lost && n != Beginning {
-		for r := range w.procs {
-			found := false
-			w.eachStore(func(s *Store[part]) {
-				_, ok := s.Get(proto.Rank(r), n)
-				found = found || ok
-			})
-			lost = lost || !found
-		}
-	}
-	if !lost {
-		return fmt.Errorf("the job has ended (%s), and no part of its snapshot is lost", w.failed)
-	}
-	return nil
-}
-
-// Clone implements explore.World.
-func (w *world) Clone() *world {
-	c := *w
-	k := *w.coordinator
-	k.ranks = slices.Clone(k.ranks)
-	c.coordinator = &k
-	c.procs = make([]*process, len(w.procs))
-	for i, p := range w.procs {
-		q := *p
-		part := *p.Participant
-		q.Participant = &part
-		c.procs[i] = &q
-	}
-	c.channels, c.orders = slices.Clone(w.channels), slices.Clone(w.orders)
-	c.stores = make([]*Store[part], len(w.stores))
-	for i, s := range w.stores {
-		if s != nil {
-			c.stores[i] = s.clone()
-		}
-	}
-	c.stable = w.stable.clone()
-	return &c
-}
-
-func (s *Store[T]) clone() *Store[T] {
-	c := *s
-	c.parts = make(map[proto.Rank][]version[T], len(s.parts))
-	for r, v := range s.parts {
-		c.parts[r] = slices.Clone(v)
-	}
-	return &c
-}
-
-// AppendKey implements explore.World.
-func (w *world) AppendKey(b []byte) []byte {
-	n := func(all ...int) {
-		for _, x := range all {
-			b = binary.AppendVarint(b, int64(x))
-		}
-	}
-	ranks := func(all []proto.Rank) {
-		n(len(all))
-		for _, r := range all {
-			n(int(r))
-		}
-	}
-	hosts := func(all []Host) {
-		n(len(all))
-		for _, h := range all {
-			n(int(h))
-		}
-	}
-	c := w.coordinator
-	n(w.snapshots, w.deaths, w.hostDeaths, w.limits, truth(w.restarting), int(w.begins), len(w.failed), truth(w.ended))
-	n(int(c.epoch), int(c.committed), int(c.last), int(c.stored), int(c.phase), truth(c.loads), int(c.taking), truth(c.deadline == proto.Never), c.restarts, truth(c.ending))
-	for i := range c.ranks {
-		m := &c.ranks[i]
-		n(truth(m.alive), truth(m.left), int(m.home), int(m.buddy), int(m.at), truth(m.said), truth(m.sent != nil))
-		ranks(m.sent)
-		hosts(m.copies)
-		hosts(m.fresh)
-		hosts(m.asked)
-	}
-	for r, p := range w.procs {
-		n(int(p.epoch), truth(p.alive), truth(p.reaped), truth(p.finalised), p.step, p.sent, p.received, truth(p.standing), truth(p.receives), len(p.to), len(p.held))
-		n(p.held...)
-		q := p.Participant
-		n(truth(q.loads), int(q.passed), int(q.snapshot), int(q.stage), int(q.at), truth(q.waits), int(q.marked))
-		ranks(q.awaited)
-		ranks(q.marks)
-		n(len(w.channels[r]))
-		for _, f := range w.channels[r] {
-			n(int(f.epoch), int(f.marker), f.number)
-		}
-		n(len(w.orders[r]))
-		for _, o := range w.orders[r] {
-			n(int(o.Kind), int(o.Snapshot), int(o.At))
-			ranks(o.From)
-		}
-		for _, x := range w.said {
-			if int(x.rank) == r {
-				n(int(x.report.Kind), int(x.report.Epoch), int(x.report.Snapshot), int(x.report.At))
-				ranks(x.report.Sent)
-			}
-		}
-		n(-1)
-	}
-	for _, a := range w.copying {
-		n(int(a.Rank), int(a.Snapshot), int(a.From), int(a.To))
-	}
-	for _, s := range append([]*Store[part]{w.stable}, w.stores...) {
-		if s == nil {
-			n(-1)
-			continue
-		}
-		n(int(s.committed), int(s.discarded))
-		for r := range w.procs {
-			for _, v := range s.parts[proto.Rank(r)] {
-				n(int(v.snapshot), v.data.step, v.data.received, len(v.data.held))
-			}
-			n(-1)
-		}
-	}
-	return b
 }

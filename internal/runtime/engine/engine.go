@@ -75,7 +75,7 @@ type Config struct {
 	// Unfollowed is called in a replica that can't do as its leader does (process.OrderError),
 	// and for a program that can't be led. It has to end the process. It may call the engine.
 	Unfollowed func(err error)
-	// Rollback, if set, has snapshots taken of a job without replicas (rollback.go).
+	// Rollback, if set, has snapshots taken of the job (rollback.go).
 	Rollback *Rollback
 	// SpareRanks is how many of the last ranks wait to take the place of dead ones. It is the
 	// same at all processes.

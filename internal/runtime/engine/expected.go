@@ -21,7 +21,11 @@ func (e *Engine) ExpectSafepoints(total uint64) {
 const pointsRegion = "the library: how many safe points were passed"
 
 func (e *Engine) savePoints() state.Region {
-	return state.Bytes(pointsRegion, binary.LittleEndian.AppendUint64(nil, e.counted.safepoints))
+	passed := e.counted.safepoints
+	if e.back != nil {
+		passed = e.back.part.Passed()
+	}
+	return state.Bytes(pointsRegion, binary.LittleEndian.AppendUint64(nil, passed))
 }
 
 // restorePoints takes the count over. The lock isn't held.
@@ -29,6 +33,11 @@ func (e *Engine) restorePoints(b []byte) error {
 	if len(b) != 8 {
 		return fmt.Errorf("%d bytes, want 8", len(b))
 	}
-	e.tell(func(*process.Process) { e.counted.safepoints = binary.LittleEndian.Uint64(b) })
+	e.tell(func(*process.Process) {
+		passed := binary.LittleEndian.Uint64(b)
+		if e.counted.safepoints = passed; e.back != nil {
+			e.back.part.SetPassed(passed)
+		}
+	})
 	return nil
 }

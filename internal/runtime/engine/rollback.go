@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"banyan/internal/proto"
@@ -13,10 +14,11 @@ import (
 	"banyan/internal/runtime/state"
 )
 
-// In a job without replicas the state of all ranks is captured together, at a safe point of one
-// number, and after a death all processes start again and load it (internal/proto/rollback). This
-// file drives a process's Participant. The thread that stands at a safe point captures and loads,
-// without the engine's lock: meanwhile the progress thread answers the others.
+// The state of all processes is captured together, at a safe point of one
+// number, and when a rank is lost all processes start again and load it
+// (internal/proto/rollback). This file drives a process's Participant. The thread that stands at
+// a safe point captures and loads, without the engine's lock: meanwhile the progress thread
+// answers the others.
 
 // Rollback says how a process takes part in snapshots.
 type Rollback struct {
@@ -25,8 +27,8 @@ type Rollback struct {
 	From  rollback.Snapshot
 	// Report passes a report on, in order. It must not wait.
 	Report func(r rollback.Report)
-	// Noted tells the launcher that the process is at its first safe point. Opaque says that nobody
-	// can tell how much of its input its program has taken. Engine.Noted answers.
+	// Noted tells the launcher that the process is at its first safe point. Opaque says that
+	// nobody can tell how much of its input its program has taken. Engine.Noted answers.
 	Noted func(opaque bool)
 	// Save keeps the stream of a snapshot, and Load gives it.
 	Save func(n rollback.Snapshot, stream *state.Encoder) error
@@ -66,7 +68,8 @@ func (e *Engine) beginRollback() {
 		return
 	}
 	e.back = &back{Rollback: r, part: rollback.NewParticipant(r.Epoch, r.From)}
-	e.cfg.Process.Marker = func(from proto.Rank, n uint64) {
+	e.safe.always = true
+	e.cfg.Process.Marker = func(from proto.Proc, n uint64) {
 		e.deeds(func(out *[]rollback.Deed) { e.back.part.Marker(from, rollback.Snapshot(n), out) })
 	}
 }
@@ -86,7 +89,7 @@ func (e *Engine) Ordered(o rollback.Order, read int64) {
 	})
 }
 
-func (e *Engine) contacts() []proto.Rank { return e.p.Contacts(nil) }
+func (e *Engine) contacts() ([]proto.Proc, uint64) { return e.p.Contacts(nil), e.p.Sends() }
 
 // deeds has the participant do something, and carries out what it wants.
 func (e *Engine) deeds(do func(out *[]rollback.Deed)) {
@@ -112,6 +115,9 @@ func (e *Engine) rollbackPoint(site Site) (restored bool, err error) {
 	s, b := &e.safe, e.back
 	if !b.done {
 		b.done = true
+		if e.p.Replaying() {
+			return e.joinAtPoint(site)
+		}
 		if err := e.firstPoint(site); err != nil {
 			return false, err
 		}
@@ -143,7 +149,27 @@ func (e *Engine) rollbackPoint(site Site) (restored bool, err error) {
 		}
 	}
 	s.passed = true
+	if e.p.SafepointWanted() { // no snapshot is taken while a replacement joins
+		e.donate(site)
+	}
 	return restored, nil
+}
+
+// joinAtPoint is the first safe point of a replacement of a dead replica. It gets its donor's
+// state, and not that of a snapshot.
+func (e *Engine) joinAtPoint(site Site) (restored bool, err error) {
+	s := &e.safe
+	s.passed = true
+	s.parts = slices.Clone(s.partOrder)
+	var handles error
+	e.outside(func() {
+		handles = site.Handles(true)
+		s.input.look()
+	})
+	if restored, err = e.restored(site, handles); err == nil {
+		e.back.Prepare(s.memory())
+	}
+	return restored, err
 }
 
 // firstPoint is what a process does once, at its first safe point.
@@ -152,7 +178,7 @@ func (e *Engine) firstPoint(site Site) error {
 	if len(s.order) == 0 {
 		return ErrNoState
 	}
-	s.parts = append([]string(nil), s.partOrder...)
+	s.parts = slices.Clone(s.partOrder)
 	var handles error
 	e.outside(func() {
 		handles = site.Handles(true)
@@ -162,10 +188,30 @@ func (e *Engine) firstPoint(site Site) error {
 		return handles
 	}
 	e.back.Prepare(s.memory())
-	e.back.Noted(s.input.opaque)
+	if !e.canDonate() {
+		e.back.Noted(s.input.opaque)
+	}
 	e.until(e.p.IsNoted)
 	s.input.enterFirst(e.p)
 	return nil
+}
+
+// canDonate has the log of this process end at its first safe point, and tells the launcher of
+// that, if dead replicas are replaced here.
+func (e *Engine) canDonate() bool {
+	if !e.cfg.Process.Heal {
+		return false
+	}
+	err := e.quiescent()
+	if err == nil {
+		err = e.p.FreezeLog()
+	}
+	if err != nil {
+		e.unhealable("can't be the donor of its rank", err)
+		return false
+	}
+	e.p.ReachedSafepoint()
+	return true
 }
 
 // settled says why this process's state isn't its whole part of a snapshot.
@@ -173,7 +219,7 @@ func (e *Engine) settled() error {
 	if err := e.idle(); err != nil {
 		return err
 	}
-	if err := e.p.Settled(); err != nil {
+	if err := e.p.Settled(e.back.part.Sends()); err != nil {
 		return err
 	}
 	for _, name := range e.safe.partOrder {
@@ -197,12 +243,13 @@ func (e *Engine) capture(site Site, n rollback.Snapshot) error {
 	if err != nil {
 		return fmt.Errorf("can't be captured at this safe point: %w", err)
 	}
-	held, err := e.p.HeldMessages()
+	held, err := e.p.HeldMessages(b.part.Sends())
 	if err != nil {
 		return fmt.Errorf("can't be captured at this safe point: %w", err)
 	}
 	point := binary.LittleEndian.AppendUint64(nil, b.part.Passed())
-	// What changes its length comes last: before it nothing moves from one snapshot to the next.
+	// What changes its length comes last: before it nothing moves from one snapshot to the
+	// next.
 	regions = append(append(regions, s.library()...), state.Bytes(pointRegion, point), s.input.save(e.p), state.Bytes(heldRegion, held))
 	stream := state.NewEncoder(regions...)
 	e.outside(func() { err = b.Save(n, stream) })

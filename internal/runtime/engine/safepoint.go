@@ -31,6 +31,7 @@ type safe struct {
 	due atomic.Bool
 	// needed is due without the counting.
 	needed, counting bool
+	always           bool // snapshots are taken: each safe point counts
 	// wanted, if set, hears each change of due.
 	wanted func(due bool)
 	passed bool            // the first safe point is over
@@ -49,6 +50,7 @@ func (e *Engine) Wanted(tell func(due bool)) {
 }
 
 func (s *safe) setDue(needed bool) {
+	needed = needed || s.always
 	s.needed = needed
 	due := needed || s.counting
 	s.due.Store(due)

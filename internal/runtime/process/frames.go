@@ -101,7 +101,7 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 		p.throughArrived(from, h)
 	case wire.KindMarker:
 		if p.cfg.Marker != nil {
-			p.cfg.Marker(p.cfg.Layout.Rank(from), h.Marker().Snapshot)
+			p.cfg.Marker(from, h.Marker().Snapshot)
 		}
 	case wire.KindOrder:
 		p.orderArrived(from, payload)

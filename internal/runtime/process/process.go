@@ -148,7 +148,7 @@ type Config struct {
 	Corrupted func(c Corruption)
 	// Marker, if set, is told of the markers of snapshots (rollback.go), from within the
 	// Process, and must not call back.
-	Marker func(from proto.Rank, snapshot uint64)
+	Marker func(from proto.Proc, snapshot uint64)
 	// Perturb, if not 0, is the seed of delays that let messages and the ends of requests
 	// come in other orders (perturb.go). Replicated jobs only.
 	Perturb uint64

@@ -5,40 +5,57 @@ import (
 	"fmt"
 
 	"banyan/internal/proto"
+	"banyan/internal/proto/causal"
 	"banyan/internal/proto/match"
 	"banyan/internal/runtime/wire"
 	"banyan/internal/varint"
 )
 
-// In a job without replicas a rank's state is captured when all ranks stand at a safe point, and a
-// marker of each has come (internal/proto/rollback). Then all that was sent before is here: it was
-// received, or waits for its receive. What waits is a part of the snapshot.
+// A process's state is captured when all stand at a safe point, and a marker of each has come
+// (internal/proto/rollback). Then all that was sent before is here: it was received, or waits for
+// its receive. What waits is a part of the snapshot.
+//
+// With replicas more may be here: a replica that was ahead of its siblings may have sent it, and
+// have died. Its siblings stand before that, and send it again. The stamp of a message says how
+// many its rank has sent (package causal), and the order to flush how many that were at the safe
+// point.
 
 // ErrHeld says that bytes aren't the messages that a process held.
 var ErrHeld = errors.New("the messages of the snapshot are damaged, or those of another job")
 
-// Contacts appends the other ranks with which this process may have exchanged anything, in
+// Contacts appends the other live processes with which this one may have exchanged anything, in
 // ascending order.
-func (p *Process) Contacts(dst []proto.Rank) []proto.Rank {
+func (p *Process) Contacts(dst []proto.Proc) []proto.Proc {
 	net, _ := p.net.(interface{ Linked(q proto.Proc) bool })
 	for q := range proto.Proc(len(p.peers)) {
-		if q != p.cfg.Self && (p.peers[q].contacted || net != nil && net.Linked(q)) {
-			dst = append(dst, p.cfg.Layout.Rank(q))
+		if q != p.cfg.Self && !p.peers[q].gone() && (p.peers[q].contacted || net != nil && net.Linked(q)) {
+			dst = append(dst, q)
 		}
 	}
 	return dst
 }
 
-// SendMarker sends a rank the marker of a snapshot, behind all that was sent to it before.
-func (p *Process) SendMarker(to proto.Rank, snapshot uint64) {
+// Sends is how many messages the program has sent, where ranks have replicas.
+func (p *Process) Sends() uint64 {
+	if p.clock == nil {
+		return 0
+	}
+	return p.clock.Count(p.rank)
+}
+
+// SendMarker sends a process the marker of a snapshot, behind all that was sent to it before.
+func (p *Process) SendMarker(to proto.Proc, snapshot uint64) {
 	wire.Marker{Snapshot: snapshot}.Put(&p.header)
-	p.send(p.cfg.Layout.Proc(to, 0), &p.header, nil, 0)
+	p.send(to, &p.header, nil, 0)
 }
 
 // Settled says why what this process has isn't its whole part of a snapshot, although all markers
-// have come; nil: it is.
-func (p *Process) Settled() error {
+// have come; nil: it is. sends is how many messages each rank has sent.
+func (p *Process) Settled(sends []uint64) error {
 	if err := p.Pending(); err != nil {
+		return err
+	}
+	if err := p.oncePending(); err != nil {
 		return err
 	}
 	if len(p.contexts.orphans) > 0 {
@@ -49,27 +66,54 @@ func (p *Process) Settled() error {
 			return errors.New("a broadcast that other ranks have begun before their safe point, and this one hasn't")
 		}
 	}
+	if p.clock == nil {
+		return nil
+	}
+	if len(sends) != p.cfg.Layout.Ranks() {
+		return errors.New("nobody says how much was sent")
+	}
+	for r := range sends {
+		if r := proto.Rank(r); r != p.rank && p.clock.Count(r) > sends[r] {
+			return fmt.Errorf("something was received that %v sends after its safe point", r)
+		}
+	}
+	for i := range p.receives.early {
+		if m := &p.receives.early[i]; !late(m.payload[len(m.payload)-p.clock.StampSize():], m.header.Src, sends) {
+			return errors.New("a message waits for its cause")
+		}
+	}
 	return nil
 }
 
-// HeldMessages are the messages that have come and weren't received.
-func (p *Process) HeldMessages() ([]byte, error) {
-	_, n := p.match.Len()
-	b := varint.Append(nil, uint64(n))
+// late says whether a message was sent behind the safe point of its rank.
+func late(stamp []byte, from proto.Rank, sends []uint64) bool {
+	return len(stamp) > 0 && int(from) < len(sends) && causal.Counted(stamp, from) > sends[from]
+}
+
+// HeldMessages are the messages that have come and weren't received, but for those that are sent
+// again.
+func (p *Process) HeldMessages(sends []uint64) ([]byte, error) {
+	var held []byte
+	n := uint64(0)
 	offered := false
 	p.match.EachUnexpected(func(token uint32) {
 		_, a := p.receives.arrivals.at(token)
+		if late(a.stamp, a.envelope.Src, sends) {
+			return
+		}
+		n++
 		offered = offered || a.offered
-		b = varint.Append(b, a.envelope.Context, uint64(uint32(a.envelope.Src)), uint64(uint32(a.envelope.Tag)), uint64(a.typ))
-		b = varint.AppendBytes(b, a.body)
+		held = varint.Append(held, a.envelope.Context, uint64(uint32(a.envelope.Src)), uint64(uint32(a.envelope.Tag)), uint64(a.typ))
+		held = varint.AppendBytes(held, a.body)
 	})
 	if offered {
 		return nil, errors.New("a large message that nobody has received yet")
 	}
-	return b, nil
+	return append(varint.Append(nil, n), held...), nil
 }
 
-// RestoreHeld puts the messages of a snapshot in the place of those that have come.
+// RestoreHeld puts the messages of a snapshot in the place of those that have come. Their causes
+// are in the snapshot: the clocks of this epoch needn't know them.
 func (p *Process) RestoreHeld(held []byte) error {
 	p.match.EachUnexpected(func(token uint32) {
 		ah, a := p.receives.arrivals.at(token)
@@ -89,6 +133,9 @@ func (p *Process) RestoreHeld(held []byte) error {
 		}
 		ah, a := p.newArrival(e, uint64(len(body)))
 		a.body, a.typ = p.buffers.copyOf(body), typ
+		if p.clock != nil && e.Src != p.rank {
+			a.stamp = append(a.stamp, make([]byte, p.clock.StampSize())...)
+		}
 		p.match.Keep(e, ah.index)
 	}
 	if !r.Done() {

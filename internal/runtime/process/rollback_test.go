@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"banyan/internal/layout"
 	"banyan/internal/proto"
+	"banyan/internal/proto/causal"
 	"banyan/internal/proto/match"
 )
 
@@ -40,7 +42,7 @@ func (p *Process) holds() (all []string) {
 // TestHeldMessagesComeBack loads a snapshot in a process to which something has come meanwhile.
 func TestHeldMessagesComeBack(t *testing.T) {
 	from := held(t, "zero", "", "second", "the last")
-	b, err := from.HeldMessages()
+	b, err := from.HeldMessages(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +53,7 @@ func TestHeldMessagesComeBack(t *testing.T) {
 	if got, want := to.holds(), from.holds(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	again, err := to.HeldMessages()
+	again, err := to.HeldMessages(nil)
 	if err != nil || !bytes.Equal(again, b) {
 		t.Errorf("they aren't the same when they are kept again: %v", err)
 	}
@@ -64,13 +66,52 @@ func TestOffersBelongToNoSnapshot(t *testing.T) {
 	ah, a := p.newArrival(match.Envelope{Context: 2, Src: 0, Tag: 7}, 1<<20)
 	a.offered, a.from = true, 0
 	p.match.Keep(a.envelope, ah.index)
-	if _, err := p.HeldMessages(); err == nil {
+	if _, err := p.HeldMessages(nil); err == nil {
 		t.Error("a message without its data was kept")
 	}
 }
 
+// TestWhatIsSentAgainIsNoPartOfASnapshot: a replica that was ahead of its siblings has sent
+// something, and has died. Its siblings stand at the safe point before.
+func TestWhatIsSentAgainIsNoPartOfASnapshot(t *testing.T) {
+	w := newTestJob(t, 1, layout.Uniform(2, 2), func(proto.Rank, int) program { return nil })
+	p := w.nodes[1].p
+	sender := causal.New(0, 2)
+	for _, body := range []string{"before", "behind"} {
+		e := match.Envelope{Context: 2, Src: 0, Tag: 1}
+		ah, a := p.newArrival(e, uint64(len(body)))
+		a.body, a.stamp = p.buffers.copyOf([]byte(body)), make([]byte, sender.StampSize())
+		sender.Stamp(a.stamp)
+		p.match.Keep(e, ah.index)
+	}
+	sends := []uint64{1, 0}
+	if err := p.Settled(sends); err != nil {
+		t.Fatal(err)
+	}
+	b, err := p.HeldMessages(sends)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.RestoreHeld(b); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.holds(); len(got) != 1 || !strings.HasSuffix(got[0], "before") {
+		t.Errorf("%q", got)
+	}
+	if _, err := p.HeldMessages(nil); err != nil {
+		t.Error(err)
+	}
+	// What the program has received can't be taken back.
+	stamp := make([]byte, sender.StampSize())
+	sender.Stamp(stamp)
+	p.clock.Received(stamp)
+	if err := p.Settled(sends); err == nil || !strings.Contains(err.Error(), "rank 0 sends after its safe point") {
+		t.Error(err)
+	}
+}
+
 func FuzzRestoreHeld(f *testing.F) {
-	b, _ := held(f, "a", "bc", "").HeldMessages()
+	b, _ := held(f, "a", "bc", "").HeldMessages(nil)
 	f.Add(b)
 	f.Add([]byte{})
 	f.Add([]byte{1, 2, 9, 0, 0})
@@ -79,7 +120,7 @@ func FuzzRestoreHeld(f *testing.F) {
 		if p.RestoreHeld(b) != nil {
 			return
 		}
-		again, err := p.HeldMessages()
+		again, err := p.HeldMessages(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -111,8 +111,8 @@ const (
 	// for it (internal/runtime/process/joining.go).
 	KindGiveUp
 
-	// KindMarker says that all which the sender has sent before a snapshot is here, where no rank
-	// has replicas (internal/proto/rollback); see Marker.
+	// KindMarker says that all which the sender has sent before a snapshot is here
+	// (internal/proto/rollback); see Marker.
 	KindMarker
 
 	// Programs that handle failures themselves (internal/runtime/process/tolerance.go).

@@ -1,11 +1,13 @@
 package cluster_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// Jobs without replicas go back to their last snapshot when a host, and the memory in which it had
+// Jobs go back to their last snapshot when a host, and the memory in which it had
 // snapshots, is lost: its ranks go on elsewhere from their buddy's copies. The output is byte for
 // byte that of an undisturbed run.
 func TestRunRollsBack(t *testing.T) {
@@ -43,6 +45,51 @@ func TestRunRollsBack(t *testing.T) {
 			}
 			if f.undo != "" {
 				shared.Fault(t, f.undo)
+			}
+			nothingLeft(t)
+		})
+	}
+}
+
+// A job with replicas on several hosts goes on when one host is lost, and goes back when a rank
+// has no replica left: what ran on the lost host starts again elsewhere, with the part of a
+// sibling. The output is byte for byte that of an undisturbed run.
+func TestReplicasRollBack(t *testing.T) {
+	both := []string{"bin/banyan", "run", "--host", "h0:4,h1:4,h2:4", "-n", "4", "--replicas", "2", "--rollback", "--snapshot-every", "500ms"}
+	for _, f := range []struct {
+		name, words string
+		heal, short bool
+	}{
+		{"power cut, then processes killed", "power 1; sleep 8; on 0 pkill -KILL -x heat; on 2 pkill -KILL -x heat", false, true},
+		{"the same, with replacements", "power 1; sleep 10; on 0 pkill -KILL -x heat; on 2 pkill -KILL -x heat", true, false},
+		{"two power cuts", "power 1; sleep 8; power 0", false, false},
+	} {
+		if testing.Short() && !f.short {
+			continue
+		}
+		t.Run(f.name, func(t *testing.T) {
+			program := []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "30000"}
+			want := undisturbed(t, program)
+			run := both
+			if f.heal {
+				run = append(slices.Clone(both), "--heal")
+			}
+			j := start(t, command(run, program)...)
+			lines := strings.SplitAfter(want, "\n")
+			j.await(lines[len(lines)/3], 1)
+			j.fault(f.words)
+			j.finish()
+			if got := j.printed(); got != want {
+				t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
+			}
+			if said := j.complained(); strings.Contains(said, "other bytes") || !strings.Contains(said, "host h1 is lost") ||
+				!strings.Contains(said, "no other replica of it is left: it goes back to snapshot ") {
+				t.Errorf("it said %s", said)
+			}
+			for host := range 3 {
+				if strings.Contains(f.words, fmt.Sprintf("power %d", host)) {
+					shared.Fault(t, fmt.Sprintf("boot %d", host))
+				}
 			}
 			nothingLeft(t)
 		})

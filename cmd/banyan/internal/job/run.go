@@ -35,10 +35,10 @@ least reliable. With --heal, a new process replaces a replica that has died, if 
 program says where it can take over another replica's state; docs/guide/replication.md
 says how.
 
-With --rollback, a job without replicas survives deaths, too, and loses only the time since
+With --rollback, a job survives the loss of a rank, too, and loses only the time since
 its last snapshot: the state that the program registers is kept in memory, at a safe point
-of all ranks, every --snapshot-every. When a process dies, all start again and go on from
-there. With --snapshot-dir snapshots are kept on disk, too, and --resume goes on from them
+of all ranks, every --snapshot-every. When a rank has no replica left (without replicas: when
+its process dies), all processes start again and go on from there. With --snapshot-dir snapshots are kept on disk, too, and --resume goes on from them
 in another job. docs/guide/rollback.md says more.
 
 With --verify, the data that replicas send is compared. It finds data that a fault of
@@ -120,6 +120,7 @@ const runExample = `  banyan run -n 4 ./cg matrix.mtx
   banyan run -n 8 --replicas 2 --replicate 0-3,7 ./cg matrix.mtx
   banyan run -n 4 --replicas 2 --heal --fault "kill rank=2 at=300ms" ./cg matrix.mtx
   banyan run -n 4 --rollback --snapshot-every 30s ./program
+  banyan run -n 4 --replicas 2 --heal --rollback ./program
   banyan run -n 4 --rollback --snapshot-dir snapshots --resume ./program
   banyan run -n 4 --rollback --measure-costs --fault "kill rank=2 at=30s" ./program
   banyan run -n 2 --label --report report.json ./program --its-own-flag
@@ -221,7 +222,7 @@ func (f *runFlags) command() *cobra.Command {
 	flags.StringVar(&f.config.Protocol, "protocol", launcher.ProtocolParallel, "how replicas send: parallel (each to one, keeping copies for the others until these have them) or mirror (each to all)")
 	flags.StringVar(&f.config.Order, "order", launcher.OrderFree, "who decides what timing decides: free (each replica; the program must be send-deterministic), leader (one replica of each rank, which the others follow), leader,clock\n(also what time, getrandom, getpid and the like say in C and Fortran) or auto\n(leader, for each rank from its first call on that timing can decide)")
 	flags.BoolVar(&f.config.Heal, "heal", false, "replace a replica that has died, where the program has safe points")
-	flags.BoolVar(&f.config.Rollback, "rollback", false, "take snapshots of a program with safe points, and go back to the last one when a process dies (without replicas)")
+	flags.BoolVar(&f.config.Rollback, "rollback", false, "take snapshots of a program with safe points, and go back to the last one when a rank is lost")
 	flags.DurationVar(&f.config.SnapshotEvery, "snapshot-every", 0, fmt.Sprintf("how often --rollback takes a snapshot (default %v)", launcher.DefaultSnapshotEvery))
 	flags.StringVar(&f.config.SnapshotDir, "snapshot-dir", "", "keep the snapshots of --rollback in `DIR`, too: the last two, until the job ends well")
 	flags.BoolVar(&f.config.MeasureCosts, "measure-costs", false, "say at the end what snapshots and the ways back to them cost, as banyan plan replication takes it")
