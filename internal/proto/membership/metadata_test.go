@@ -41,7 +41,7 @@ func metadataRules() (all []rules) {
 // TestMetadata explores metadataRules: all that have a view of a number have the same metadata
 // with it, and in the end all that a live member has said is in the view.
 func TestMetadata(t *testing.T) {
-	limit := 4000
+	limit := 2000
 	if explore.Long() {
 		limit = 1_000_000
 	}
@@ -52,7 +52,7 @@ func TestMetadata(t *testing.T) {
 		switch {
 		case stats.States >= limit && !errors.As(err, new(*explore.Violation)):
 			partly++
-			for seed := range uint64(300) {
+			for seed := range uint64(100) {
 				if err := explore.Random(newWorld(r), uint64(i)<<10+seed+1, 10_000); err != nil {
 					t.Fatalf("%v: %v", r, err)
 				}
