@@ -34,6 +34,8 @@
 //     the last view, or half of it with its first member. The others end with [ErrMinority], or
 //     with [ErrExcluded] if they hear first that they are out. If all members that are gone were
 //     seen to end, any number goes on.
+//   - Views have what members say of themselves ([Config.Metadata]): the same for all members, and
+//     each one's changes in order.
 //   - [View.Token] rises with each view, and from one founding of the group to the next, as far as
 //     [Config.Epochs] says: it is a fencing token.
 //   - While a member has a [Lease], no process has a later view than the lease's.

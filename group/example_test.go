@@ -38,3 +38,26 @@ func Example() {
 	// view 2: [anna.1 bert.2], joined [bert.2], left [], died []
 	// view 3: [anna.1], joined [], left [bert.2], died []
 }
+
+// What a member says of itself comes with views: here that it takes no new work.
+func ExampleMember_SetMetadata() {
+	ctx := context.Background()
+	secret := []byte("known to the members only")
+	anna, err := group.Join(ctx, group.Config{Name: "anna", Secret: secret, Metadata: "role=store"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer anna.Close()
+	if err := anna.SetMetadata("role=store draining"); err != nil {
+		log.Fatal(err)
+	}
+	for v := range anna.Views() {
+		fmt.Printf("view %d: anna says %q\n", v.Number, v.MetadataOf("anna"))
+		if v.Number == 2 {
+			break
+		}
+	}
+	// Output:
+	// view 1: anna says "role=store"
+	// view 2: anna says "role=store draining"
+}

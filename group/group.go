@@ -41,6 +41,9 @@ type Config struct {
 	// and addresses stay visible when a connection begins. It must be the same for all members.
 	// Without it, an attacker on the way between two members can read and change what they say.
 	Encrypt bool
+	// Metadata is what this member says of itself in views, from the first one on: UTF-8 text of
+	// up to 256 bytes. [Member.SetMetadata] changes it.
+	Metadata string
 	// Arity is how many others a member passes a change on to: a power of two. The default is 2.
 	Arity int
 	// HeartbeatPeriod is the time between two heartbeats, by default 250 ms, but at most a quarter
@@ -121,7 +124,7 @@ func join(ctx context.Context, cfg Config, again bool) (*Member, error) {
 	views := newViewQueue()
 	s := &sink{views: views, recent: newRecent(), group: cfg.Group, tally: tally{group: cfg.Group}}
 	node, err := groupnode.Join(ctx, groupnode.Config{
-		Group: cfg.Group, Dir: cfg.Dir, Expect: cfg.Expect, Recover: again, Epochs: cfg.Epochs, Name: cfg.Name, Listen: cfg.Listen, Advertise: cfg.Advertise, Seeds: cfg.Seeds, Secret: cfg.Secret, OtherSecrets: cfg.OtherSecrets,
+		Group: cfg.Group, Dir: cfg.Dir, Expect: cfg.Expect, Recover: again, Epochs: cfg.Epochs, Name: cfg.Name, Metadata: cfg.Metadata, Listen: cfg.Listen, Advertise: cfg.Advertise, Seeds: cfg.Seeds, Secret: cfg.Secret, OtherSecrets: cfg.OtherSecrets,
 		Encrypt: cfg.Encrypt, Arity: cfg.Arity, Period: cfg.HeartbeatPeriod, Timeout: cfg.HeartbeatTimeout,
 		Gather: gather(cfg.HeartbeatPeriod), Logger: cfg.Logger, Observer: s,
 	})
@@ -184,6 +187,12 @@ func (m *Member) Latest() View { return *m.latest.Load() }
 
 // Err says why the member has ended. It is nil if the member hasn't.
 func (m *Member) Err() error { return m.node.Err() }
+
+// SetMetadata changes what this member says of itself. It returns at once, with an error if the
+// text is too long. All members get the change in the same view, unless this one ends first. Views
+// come in order, so of two changes nobody gets the second one first. Changes that follow each other
+// fast may come as one, the last. In a cut, a side without a quorum has no views and no changes.
+func (m *Member) SetMetadata(text string) error { return m.node.SetMetadata(text) }
 
 // Leave asks to leave, and returns when the others have a view without this member, whose Left
 // names it. If ctx ends first the member goes on leaving.

@@ -99,6 +99,31 @@ type View struct {
 	// Joined, Left and Died are the changes from the view before.
 	Joined, Left []Identity
 	Died         []Death
+	// Metadata is what members say of themselves, in their order; those that say nothing aren't in
+	// it. Changed are the members whose metadata aren't as in the view before: also those that
+	// have joined with some.
+	Metadata []Metadata `json:",omitempty"`
+	Changed  []Identity `json:",omitempty"`
+}
+
+// Metadata is what a member says of itself: a role, a port, a version, whether it is being drained.
+type Metadata struct {
+	Identity
+	// Version rises with each change.
+	Version uint32
+	Text    string
+}
+
+func (m Metadata) String() string { return fmt.Sprintf("%v: %s", m.Identity, m.Text) }
+
+// MetadataOf is what the member of a name says of itself, "" if it says nothing.
+func (v *View) MetadataOf(name string) string {
+	for i := range v.Metadata {
+		if v.Metadata[i].Name == name {
+			return v.Metadata[i].Text
+		}
+	}
+	return ""
 }
 
 // Position is the index in Members of a name, -1 if it isn't there.
@@ -120,6 +145,16 @@ func viewOf(group string, f groupnode.Founding, v *membership.View, card func(me
 	w := View{Group: group, Founding: Founding(f.ID), Number: v.Number, Token: f.Token(v.Number), Members: make([]Identity, len(v.Members))}
 	for i, x := range v.Members {
 		w.Members[i] = identity(x)
+	}
+	if len(v.Metadata) > 0 {
+		for i, x := range v.Members {
+			if d := v.MetadataOf(x); d.Version > 0 && d.Bytes != "" {
+				w.Metadata = append(w.Metadata, Metadata{w.Members[i], d.Version, d.Bytes})
+			}
+		}
+	}
+	for _, d := range v.Updated {
+		w.Changed = append(w.Changed, identity(d.Member))
 	}
 	for _, x := range v.Joined {
 		w.Joined = append(w.Joined, identity(x))

@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"banyan/bench/processes"
 	"banyan/internal/job/env"
 )
@@ -75,11 +77,29 @@ func Perform() error {
 			return err
 		}
 	}
+	if err := t.enough(); err != nil {
+		return err
+	}
 	row, err := t.measure()
 	if err != nil {
 		return err
 	}
 	return json.NewEncoder(os.NewFile(resultFile, "result")).Encode(row)
+}
+
+// descriptors is how many a member of package group may need: see groupnode's connections.
+const descriptors = 26
+
+// enough says whether the process may have as many descriptors as the group needs.
+func (t task) enough() error {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || t.System != Banyan {
+		return err
+	}
+	if need := uint64(t.N*descriptors + 100); limit.Cur < need {
+		return fmt.Errorf("%d members in one process need up to %d descriptors, and it may have %d: see ulimit -n", t.N, need, limit.Cur)
+	}
+	return nil
 }
 
 // measure founds the group and reads the counters.

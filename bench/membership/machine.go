@@ -33,7 +33,7 @@ func proposal(left, arity int) (message []byte, to membership.Member, first *mem
 	coordinator.Departed(0, dead, membership.Died, &out)
 	for _, a := range out {
 		if a.Kind == membership.Send && a.Message.Kind == membership.Propose {
-			return views.Append(nil, a.Message), a.To, first, nil
+			return views.AppendSteps(nil, a.Message), a.To, first, nil
 		}
 	}
 	return nil, to, nil, fmt.Errorf("of %d members nobody is told of a death", left)
@@ -47,20 +47,26 @@ func computing(left, arity int) (risk.Seconds, error) {
 	if err != nil {
 		return 0, err
 	}
+	known := func(number uint64) *membership.View {
+		if number == first.Number {
+			return first
+		}
+		return nil
+	}
 	var out membership.Actions
 	var buffer []byte
 	var samples []float64
 	for range computations {
 		m := membership.New(membership.Config{Self: self, Arity: arity}, first)
 		began := time.Now()
-		x, err := views.Decode(message)
+		x, err := views.DecodeSteps(message, known)
 		if err != nil {
 			return 0, err
 		}
 		m.Receive(proto.Time(0), x, &out)
 		for _, a := range out {
 			if a.Kind == membership.Send {
-				buffer = views.Append(buffer[:0], a.Message)
+				buffer = views.AppendSteps(buffer[:0], a.Message)
 			}
 		}
 		samples = append(samples, time.Since(began).Seconds())

@@ -76,7 +76,7 @@ var page = template.Must(template.New("group").Funcs(template.FuncMap{
 {{if .Changing}}The next view is under way.{{end}}
 {{if .DiskBusy}}<span class="bad">The disk has been busy for {{round .DiskBusy}}.</span>{{end}}</p>
 <p>{{.Heartbeats}} heartbeats came, {{.Late}} of them late. {{.FramesSent}} frames sent, {{.FramesReceived}} received.</p>
-<p>Members, by seniority:</p><ol>{{range .View.Members}}<li>{{.}} at {{.Address}}</li>{{end}}</ol>
+<p>Members, by seniority:</p><ol>{{range .View.Members}}<li>{{.}} at {{.Address}}{{with $.Health.View.MetadataOf .Name}}: {{.}}{{end}}</li>{{end}}</ol>
 <table><tr><th>other member</th><th>connected</th><th>round trip</th><th>last heartbeat</th><th>longest gap</th><th>late</th><th>suspicion</th></tr>
 {{range .Others}}<tr{{if .Suspicion}} class="bad"{{end}}><td>{{.Identity}}</td><td>{{.Connected}}</td><td>{{round .RoundTrip}}</td>
 <td>{{round .SinceHeartbeat}}</td><td>{{round .LongestGap}}</td><td>{{.Late}}</td><td>{{.Suspicion}}</td></tr>

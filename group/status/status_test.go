@@ -14,7 +14,7 @@ import (
 // The three forms show the member and its view, with names as text, and its end with status 503.
 func TestHandler(t *testing.T) {
 	secret := []byte("a secret of the test")
-	m, err := group.Join(t.Context(), group.Config{Group: "shards", Name: `<anna> "1"`, Secret: secret})
+	m, err := group.Join(t.Context(), group.Config{Group: "shards", Name: `<anna> "1"`, Secret: secret, Metadata: "a<b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +44,11 @@ func TestHandler(t *testing.T) {
 		}
 		return string(b)
 	}
-	if page := get("/", 200); !strings.Contains(page, "&lt;b&gt; &#34;1&#34;.2") || strings.Contains(page, "<anna>") || !strings.HasSuffix(page, "</html>\n") {
+	if page := get("/", 200); !strings.Contains(page, "&lt;b&gt; &#34;1&#34;.2") || strings.Contains(page, "<anna>") || !strings.Contains(page, ": a&lt;b</li>") || !strings.HasSuffix(page, "</html>\n") {
 		t.Errorf("the page: %s", page)
 	}
 	var s state
-	if err := json.Unmarshal([]byte(get("/json", 200)), &s); err != nil || s.Self != m.Self() || len(s.Health.Others) != 1 {
+	if err := json.Unmarshal([]byte(get("/json", 200)), &s); err != nil || s.Self != m.Self() || len(s.Health.Others) != 1 || s.Health.View.Metadata[0].Text != "a<b" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	metrics := get("/metrics", 200)

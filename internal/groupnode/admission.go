@@ -11,6 +11,7 @@ import (
 type reservation struct {
 	member   membership.Member
 	card     Card
+	metadata string
 	link     *link
 	injected bool // the machine knows
 	awaiting []chan<- answer
@@ -44,7 +45,7 @@ func (m *Member) joinRequested(h *hello, reply chan<- answer) {
 	case r == nil && len(v.Members)+len(m.reserved) >= maxMembers:
 		reply <- answer{verdict: refused, text: fmt.Sprintf("the group has %d members, and no more may join", len(v.Members))}
 	case r == nil:
-		m.reserve(v, h.card, reply)
+		m.reserve(v, h, reply)
 	case r.card.Nonce != h.card.Nonce:
 		reply <- answer{verdict: later} // an earlier attempt has to end first
 	case r.injected:
@@ -107,9 +108,9 @@ func (m *Member) nameTaken(who membership.Member, h *hello, reply chan<- answer)
 }
 
 // reserve keeps a number for a joiner, and connects to it: it is let in once it can be reached.
-func (m *Member) reserve(v *membership.View, card Card, reply chan<- answer) {
-	r := &reservation{member: m.freeNumber(v), card: card, awaiting: []chan<- answer{reply}}
-	m.reserved[card.Name], m.cards[r.member] = r, card
+func (m *Member) reserve(v *membership.View, h *hello, reply chan<- answer) {
+	r := &reservation{member: m.freeNumber(v), card: h.card, metadata: h.metadata, awaiting: []chan<- answer{reply}}
+	m.reserved[r.card.Name], m.cards[r.member] = r, r.card
 	r.link = m.newLink(r.member, r.card, admitLimit)
 }
 
@@ -135,7 +136,11 @@ func (m *Member) linked(l *link) {
 		if r.link == l && !r.injected {
 			r.injected = true
 			r.tell(answer{verdict: welcome})
-			m.machine.Receive(m.now, &membership.Message{Kind: membership.Join, From: r.member}, &m.out)
+			x := &membership.Message{Kind: membership.Join, From: r.member}
+			if r.metadata != "" {
+				x.Metadata = membership.Metadata{Member: r.member, Version: 1, Bytes: r.metadata}
+			}
+			m.machine.Receive(m.now, x, &m.out)
 			m.settle()
 			return
 		}

@@ -40,9 +40,11 @@ type Card struct {
 const (
 	maxName    = 64
 	maxAddress = 255
-	// maxMembers bounds a group, so that two views, with the longest cards of all their members,
-	// fit into one frame.
-	maxMembers = 1024
+	// maxMembers bounds a group.
+	maxMembers = 10_000
+	// maxMessage bounds a message with its envelope: two views, with the longest cards of all
+	// their members, fit into it (TestLargestGroup).
+	maxMessage = 24 << 20
 )
 
 // checkName says what is wrong with a member's name.
@@ -154,6 +156,13 @@ func (d *decoder) bytes(n int) []byte {
 func (d *decoder) uint8() uint8 {
 	if b := d.bytes(1); b != nil {
 		return b[0]
+	}
+	return 0
+}
+
+func (d *decoder) uint16() uint16 {
+	if b := d.bytes(2); b != nil {
+		return binary.LittleEndian.Uint16(b)
 	}
 	return 0
 }

@@ -51,7 +51,7 @@ func TestBadNamesAndAddresses(t *testing.T) {
 	}
 }
 
-// The largest message of the largest group fits into a frame: a joiner gets two views with the
+// The largest message of the largest group is within the limit: a joiner gets two views with the
 // longest names and addresses, and the later view has replaced every member of the earlier one.
 func TestLargestGroup(t *testing.T) {
 	var old, young []membership.Member
@@ -66,14 +66,23 @@ func TestLargestGroup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	say := func(list []membership.Member) (said []membership.Metadata) {
+		for _, x := range list {
+			said = append(said, membership.Metadata{Member: x, Version: 1, Bytes: strings.Repeat("z", membership.MaxMetadata)})
+		}
+		return said
+	}
+	if err := base.SetMetadata(say(old), say(old)); err != nil {
+		t.Fatal(err)
+	}
 	var gone []membership.Departure
 	for _, x := range old {
 		gone = append(gone, membership.Departure{Member: x})
 	}
-	next := base.Next(gone, young)
+	next := base.Next(gone, young, say(young)...)
 	x := &membership.Message{Kind: membership.Propose, Number: 2, Base: base, View: next, Skip: gone}
-	if n := len(appendEnvelope(nil, views.Append(nil, x), m.cardsFor(young[0], x))); n > wire.MaxPayload {
-		t.Errorf("%d bytes, a frame takes %d", n, wire.MaxPayload)
+	if n := len(appendEnvelope(nil, views.Append(nil, x), m.cardsFor(young[0], x))); n > maxMessage {
+		t.Errorf("%d bytes, the limit is %d", n, maxMessage)
 	}
 }
 

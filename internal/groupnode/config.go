@@ -31,6 +31,8 @@ type Config struct {
 	Encrypt      bool // seal what members say to each other
 	// Dir is where this process keeps what it must know after its end; "": nowhere.
 	Dir string
+	// Metadata is what this member says of itself from its first view on.
+	Metadata string
 	// Expect is how many processes found the group together, if it never was. 0: one without seeds
 	// founds it alone.
 	Expect int
@@ -157,6 +159,9 @@ func (c *Config) complete() error {
 	}
 	if err := checkName(c.Name); err != nil {
 		return wrong("Name", "%w", err)
+	}
+	if err := checkMetadata(c.Metadata); err != nil {
+		return err
 	}
 	if c.Group != "" {
 		if err := checkName(c.Group); err != nil {

@@ -26,6 +26,11 @@
 // directory says (memory.go), is a candidate (candidacy.go, package founding) until it is let in
 // or founds the group anew. All that a joiner asks, and what it is told, is in joiner.go.
 //
+// # Steps
+//
+// A change of view travels as a step from the view before, which all members but joiners have
+// (steps.go).
+//
 // # Invariants
 //
 //   - A process that doesn't know the secret can't send a frame (handshake.go).
@@ -40,8 +45,8 @@
 //
 // # Limits
 //
-// A group has at most 1,024 members. Connections are encrypted on demand. The death of a member is
-// certain only to members on the same host (presence.go); where none is left, the others go by its
-// silence.
+// A group has at most 10,000 members; groups of 1,024 have been run. Connections are encrypted on
+// demand. The death of a member is certain only to members on the same host (presence.go); where
+// none is left, the others go by its silence.
 // A link isn't made again when it has broken: one of the two members goes.
 package groupnode

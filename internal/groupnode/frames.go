@@ -74,16 +74,45 @@ func (m *Member) send(to membership.Member, h *wire.Header, payload []byte) {
 		m.log.Debug("frame dropped: no card of its receiver", "to", m.nameOf(to), "kind", h.Kind)
 		return
 	}
-	h.Length = uint32(len(payload))
-	if err := h.Check(); err != nil {
-		panic(err)
+	for part, more := *h, true; more; {
+		n := min(len(payload), wire.MaxPayload)
+		if more = n < len(payload); more {
+			part.Aux = unfinished
+		} else {
+			part.Aux = h.Aux
+		}
+		part.Length = uint32(n)
+		if err := part.Check(); err != nil {
+			panic(err)
+		}
+		frame := make([]byte, wire.HeaderSize+n)
+		wire.EncodeHeader(frame, &part)
+		copy(frame[wire.HeaderSize:], payload[:n])
+		payload = payload[n:]
+		m.traffic.FramesSent++
+		m.traffic.BytesSent += uint64(len(frame))
+		l.send(frame)
 	}
-	frame := make([]byte, wire.HeaderSize+len(payload))
-	wire.EncodeHeader(frame, h)
-	copy(frame[wire.HeaderSize:], payload)
-	m.traffic.FramesSent++
-	m.traffic.BytesSent += uint64(len(frame))
-	l.send(frame)
+}
+
+// unfinished is the Aux of a frame of the membership whose message goes on in the next one.
+const unfinished = 1
+
+// whole puts a message that came in several frames together. ok is false while some are missing.
+func (s *stream) whole(h *wire.Header, payload []byte) (message []byte, ok bool) {
+	if h.Aux == unfinished || len(s.message) > 0 {
+		if payload = append(s.message, payload...); len(payload) > maxMessage {
+			s.message = nil
+			s.member.log.Warn("message dropped: it is too long", "from", s.member.nameOf(s.from), "limit", maxMessage)
+			return nil, false
+		}
+		s.message = nil
+	}
+	if h.Aux == unfinished {
+		s.message = payload
+		return nil, false
+	}
+	return payload, true
 }
 
 // frame takes in a frame.
@@ -95,8 +124,8 @@ func (m *Member) frame(s *stream, h *wire.Header, payload []byte) {
 	m.heardFrame(s.from, h, payload)
 	switch {
 	case h.Kind == wire.KindMembership:
-		if err := m.membershipFrame(s, payload); err != nil {
-			m.log.Warn("message dropped", "from", m.nameOf(s.from), "err", err)
+		if message, ok := s.whole(h, payload); ok {
+			m.membershipMessage(s, message)
 		}
 	case m.detector != nil:
 		m.detectorFrame(s.from, h, payload)
@@ -111,7 +140,7 @@ func (m *Member) membershipFrame(s *stream, payload []byte) error {
 	if err != nil {
 		return err
 	}
-	x, err := views.Decode(message)
+	x, err := views.DecodeSteps(message, m.knownView)
 	if err != nil {
 		return err
 	}

@@ -17,13 +17,13 @@ import (
 var protocol = &handshake.Protocol{
 	Name:  "banyan group",
 	Magic: [8]byte{'B', 'A', 'N', 'Y', 'A', 'N', '\r', 'G'},
-	Min:   5, Max: 5,
+	Min:   6, Max: 6,
 	Framing: handshake.Framing{Hello: maxBody, Answer: maxAnswer, Variable: true},
 }
 
 const (
 	// maxBody and maxAnswer are how many bytes a hello and an answer have at most.
-	maxBody   = 1024
+	maxBody   = 1536
 	maxAnswer = 4096
 	maxText   = 512
 	// maxPeers is how many addresses an answer has at most.
@@ -69,6 +69,7 @@ type hello struct {
 	member   membership.Member
 	card     Card                // the dialler's
 	state    *founding.Candidate // nil: it is no candidate
+	metadata string              // of one that asks to be let in
 }
 
 // settings are what all members' Configs must have in common.
@@ -109,7 +110,8 @@ func (h *hello) encode() []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(h.settings.period))
 	b = binary.LittleEndian.AppendUint64(b, uint64(h.settings.timeout))
 	b = append(b, map[bool]byte{true: 1}[h.settings.encrypt])
-	return appendState(appendCard(appendMember(b, h.member), h.card), h.state)
+	b = appendState(appendCard(appendMember(b, h.member), h.card), h.state)
+	return append(binary.LittleEndian.AppendUint16(b, uint16(len(h.metadata))), h.metadata...)
 }
 
 func decodeHello(b []byte) (*hello, error) {
@@ -122,6 +124,7 @@ func decodeHello(b []byte) (*hello, error) {
 	h.settings.encrypt = encrypt == 1
 	h.member, h.card = d.member(), d.card()
 	h.state = d.state(h.card.Name)
+	h.metadata = string(d.bytes(int(d.uint16())))
 	switch {
 	case d.err != nil || len(d.rest) > 0 || encrypt > 1:
 		return nil, fmt.Errorf("hello: %w", errMalformed)
@@ -129,6 +132,8 @@ func decodeHello(b []byte) (*hello, error) {
 		return nil, fmt.Errorf("hello: unknown purpose %d", uint8(h.purpose))
 	case h.member.Proc < 0:
 		return nil, fmt.Errorf("hello: from %v", h.member)
+	case len(h.metadata) > membership.MaxMetadata:
+		return nil, fmt.Errorf("hello: %d bytes of metadata", len(h.metadata))
 	}
 	if h.group != "" {
 		if err := checkName(h.group); err != nil {

@@ -218,6 +218,7 @@ func (j *joiner) question(ctx context.Context, address string, why purpose) {
 	h := make(chan *hello, 1)
 	j.post(func() {
 		x := j.hello(why, Nonce{})
+		x.metadata = j.cfg.Metadata
 		if x.state = j.state(); x.state != nil && (!x.state.Exists || j.mustWait()) {
 			x.purpose = toMeet // what it is let in by, it must not support another against
 		}

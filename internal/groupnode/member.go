@@ -59,10 +59,14 @@ type Member struct {
 	pulses     map[membership.Member]*pulse // of those that send heartbeats here
 	heartbeats uint64                       // of all
 	late       uint64
-	rivals     map[Nonce]bool // other foundings of the group that were told of
-	review     bool           // review the endings: there is a new view
-	readyAt    proto.Time     // when to get ready for the next change, or proto.Never
-	suspectAt  proto.Time     // when to report suspicions, or proto.Never
+	rivals     map[Nonce]bool     // other foundings of the group that were told of
+	review     bool               // review the endings: there is a new view
+	recent     []*membership.View // the last ones in force
+	held       []heldMessage      // that build on a view which isn't here yet
+	retry      bool               // try these again: there is a new view
+	remindAt   proto.Time         // when to repeat what this member has asked for, or proto.Never
+	readyAt    proto.Time         // when to get ready for the next change, or proto.Never
+	suspectAt  proto.Time         // when to report suspicions, or proto.Never
 	ended      error
 	scratch    []byte
 }
@@ -114,7 +118,7 @@ func join(ctx context.Context, cfg Config, socket *net.TCPListener) (*Member, er
 		epoch:  time.Now().UnixNano(),
 		events: make(chan func(), postLimit), admitted: make(chan struct{}), over: make(chan struct{}),
 		cards: map[membership.Member]Card{}, links: map[membership.Member]*link{}, streams: map[membership.Member]*stream{},
-		leases: leases{out: map[*Lease]bool{}}, rivals: map[Nonce]bool{}, pulses: map[membership.Member]*pulse{}, endings: map[membership.Member]*ending{}, reserved: map[string]*reservation{}, readyAt: proto.Never, suspectAt: proto.Never,
+		leases: leases{out: map[*Lease]bool{}}, rivals: map[Nonce]bool{}, pulses: map[membership.Member]*pulse{}, endings: map[membership.Member]*ending{}, reserved: map[string]*reservation{}, readyAt: proto.Never, suspectAt: proto.Never, remindAt: proto.Never,
 	}
 	if m.card.Address == "" {
 		m.card.Address = socket.Addr().String()
@@ -160,6 +164,7 @@ func (m *Member) Err() error {
 func (m *Member) Leave(ctx context.Context) error {
 	m.post(func() {
 		m.machine.Leave(m.now, &m.out)
+		m.remindLater()
 		m.settle()
 	})
 	select {
@@ -241,7 +246,7 @@ func (m *Member) nextDeadline() time.Time {
 		if at == m.detector.Beat() {
 			at = m.together(at)
 		}
-		d = min(m.machine.Deadline(), at, m.readyAt, m.suspectAt, m.leaseDeadline(), m.diskDeadline())
+		d = min(m.machine.Deadline(), at, m.readyAt, m.suspectAt, m.remindAt, m.leaseDeadline(), m.diskDeadline())
 	}
 	if d == proto.Never {
 		return time.Time{}
@@ -278,6 +283,12 @@ func (m *Member) tick() {
 	}
 	if m.now >= m.readyAt {
 		m.getReady()
+	}
+	if m.now >= m.remindAt {
+		m.remindAt = proto.Never
+		if m.machine.Remind(m.now, &m.out) {
+			m.remindLater()
+		}
 	}
 	if m.now >= m.diskDeadline() {
 		m.written(errors.New("the disk doesn't answer"))

@@ -23,6 +23,7 @@ type stream struct {
 	records  []byte       // the beginning of a record
 	opened   []byte       // what the last one had in it; reused
 	frames   assembler
+	message  []byte // the frames so far of one that takes several
 
 	mu     sync.Mutex
 	conn   *net.TCPConn   // until the end of the handshake

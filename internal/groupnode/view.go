@@ -2,6 +2,7 @@ package groupnode
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"banyan/internal/proto"
@@ -17,8 +18,12 @@ import (
 func (m *Member) found(f Founding) {
 	self := membership.Member{Proc: 0, Incarnation: 1}
 	first, err := membership.NewView(1, []membership.Member{self}, []membership.Member{self}, nil, nil)
+	if err == nil && m.cfg.Metadata != "" {
+		said := []membership.Metadata{{Member: self, Version: 1, Bytes: m.cfg.Metadata}}
+		err = first.SetMetadata(said, said)
+	}
 	if err != nil {
-		panic(err) // it has one member
+		panic(err) // it has one member, and the metadata were checked
 	}
 	m.self, m.cards[self] = self, m.card
 	m.enter(f)
@@ -35,7 +40,7 @@ func (m *Member) enter(f Founding) {
 
 func (m *Member) machineConfig() membership.Config {
 	return membership.Config{Self: m.self, Arity: m.cfg.Arity, Gather: proto.Time(m.cfg.Gather), Patience: proto.Time(m.cfg.Patience),
-		Lease: m.cfg.leaseSpan(), Promise: proto.Time(m.cfg.Timeout)}
+		Lease: m.cfg.leaseSpan(), Promise: proto.Time(m.cfg.Timeout), Metadata: m.cfg.Metadata}
 }
 
 // admittedBy takes the first message that has a view with this member in it. From it a joiner
@@ -81,6 +86,9 @@ func (m *Member) settle() {
 				m.act(&out[i])
 			}
 		case m.watchPending():
+		case m.retry:
+			m.retry = false
+			m.retryHeld()
 		case len(m.detections) > 0:
 			out := m.detections
 			m.detections = nil
@@ -124,7 +132,9 @@ func (m *Member) act(a *membership.Action) {
 // installed puts a view in force. First it tells the members that the view excludes, before
 // anything is done in the view's name; then the detector gets its new base list.
 func (m *Member) installed(v *membership.View, stable bool) {
-	m.log.Info("view", "number", v.Number, "token", m.founding.Token(v.Number), "members", m.names(v.Members), "joined", m.names(v.Joined), "gone", m.departures(v.Gone))
+	if m.log.Enabled(m.ctx, slog.LevelInfo) { // the names of a large group take their time
+		m.log.Info("view", "number", v.Number, "token", m.founding.Token(v.Number), "members", m.names(v.Members), "joined", m.names(v.Joined), "gone", m.departures(v.Gone))
+	}
 	for _, d := range v.Gone {
 		m.dismiss(d)
 	}
@@ -134,6 +144,7 @@ func (m *Member) installed(v *membership.View, stable bool) {
 	default:
 		close(m.admitted)
 	}
+	m.keepView(v)
 	m.forget(v)
 	m.forgetPulses(v)
 	m.watch(v)
@@ -270,15 +281,16 @@ func isGone(v *membership.View, who membership.Member) bool {
 // that has just joined lacks all.
 func (m *Member) sendMembership(to membership.Member, x *membership.Message) {
 	m.cfg.Observer.Sent(to, x)
-	m.scratch = appendEnvelope(m.scratch[:0], views.Append(nil, x), m.cardsFor(to, x))
+	encode := views.AppendSteps
+	if views.MayLack(to, x) {
+		encode = views.Append
+	}
+	m.scratch = appendEnvelope(m.scratch[:0], encode(nil, x), m.cardsFor(to, x))
 	m.send(to, &wire.Header{Kind: wire.KindMembership}, m.scratch)
 }
 
 func (m *Member) cardsFor(to membership.Member, x *membership.Message) []entry {
-	all := x.Kind == membership.Current
-	for _, v := range [...]*membership.View{x.Base, x.View} {
-		all = all || v != nil && slices.Contains(v.Joined, to)
-	}
+	all := views.MayLack(to, x)
 	var list []entry
 	for _, v := range [...]*membership.View{x.Base, x.View} {
 		add := func(who membership.Member) {

@@ -65,7 +65,7 @@ func (m *Machine) lost(list []Departure) bool {
 
 // changes says whether the next view would differ from this one.
 func (m *Machine) changes() bool {
-	return m.lost(nil) || len(m.leaves) > 0 || slices.ContainsFunc(m.joins, m.welcome)
+	return m.lost(nil) || len(m.leaves) > 0 || slices.ContainsFunc(m.joins, m.welcome) || len(m.changed(nil, nil)) > 0
 }
 
 // welcome says whether a joiner can still be let in: it isn't known to be gone.
@@ -101,6 +101,9 @@ func (m *Machine) begin(now proto.Time, out *Actions) {
 	x := &Message{Kind: Collect, From: m.cfg.Self, Number: m.view.Number + 1, Ballot: m.ballot(), Base: m.view, Skip: l.skip}
 	if l.collected {
 		x.Kind, x.View = Propose, l.adopted
+		if x.View != nil && m.cfg.bugs.adoptsWithoutMetadata {
+			x.View = m.view.Next(x.View.Gone, x.View.Joined)
+		}
 		if x.View == nil {
 			x.View = m.desired()
 		}
@@ -126,7 +129,7 @@ func (m *Machine) desired() *View {
 		// A view has members: if all leave, this process does so after the others.
 		gone = slices.DeleteFunc(gone, func(d Departure) bool { return d.Member == m.cfg.Self })
 	}
-	return m.view.Next(gone, joined)
+	return m.view.Next(gone, joined, m.changed(gone, joined)...)
 }
 
 // collected ends a Collect. What has the highest ballot may have been decided

@@ -27,7 +27,7 @@
 // have proposed before it. This is Paxos with the members of the view as acceptors,
 // in which all live members must answer, not only a majority.
 //
-// Every proposal carries the previous view in full. So a member that missed a commit,
+// Every proposal carries the previous view. So a member that missed a commit,
 // because the member that should have passed it on had died, catches up by the
 // next proposal. There is one, since that death is a change.
 //
@@ -56,6 +56,12 @@
 // before they go on: the dead may have let it in, without them (announced.go).
 // A member that wants to leave asks too, takes part until a view without it is agreed, and is
 // released.
+//
+// # Metadata
+//
+// A view has what each member says of itself, a text with a version (metadata.go). A member asks
+// the coordinator for a change, as it asks to leave, and asks again when the coordinator is gone.
+// The change is part of the next view, and so of what a coordinator that takes over adopts.
 //
 // # Leases
 //
@@ -95,9 +101,9 @@
 // that has ended for the others.
 //
 // A View takes 12 bytes for each member, 8 for each process that was a member
-// once, and 12 or 8 for each that has just gone or joined (TestMemory). A proposal carries two
-// views, so its size is linear in the members. docs/results/membership-bench.md weighs views of
-// constant size.
+// once, 12 or 8 for each that has just gone or joined (TestMemory), and the metadata. A proposal
+// has two views. On the wire they can be steps, which don't grow with the members (package views).
+// docs/results/membership-bench.md weighs views of constant size.
 //
 // While a network is cut, no joiner should be let in on a side whose members may
 // all be reported dead to the other side, unless the other side was told of it before those deaths

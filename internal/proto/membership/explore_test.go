@@ -148,6 +148,9 @@ func (r rules) String() string {
 	if r.lies > 0 {
 		s += fmt.Sprintf(", %d false suspicions", r.lies)
 	}
+	if r.changes > 0 {
+		s += fmt.Sprintf(", %d changes of metadata", r.changes)
+	}
 	return s
 }
 
@@ -218,6 +221,9 @@ func mixture(seed uint64) rules {
 	}
 	if seed%5 == 0 {
 		r.leavers = []int{int(seed) % n, int(seed/2) % n}
+	}
+	if seed%4 == 1 {
+		r.changes = 1 + int(seed/4%4)
 	}
 	if seed%7 == 0 {
 		// No process joins during a cut: see Limits.

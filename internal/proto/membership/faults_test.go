@@ -40,7 +40,7 @@ func play(seed uint64, n int, b bug) (*swarm, error) {
 	for range 1 + random.IntN(4) {
 		at := proto.Time(random.IntN(1500))
 		p := random.IntN(n)
-		kind := random.IntN(11)
+		kind := random.IntN(12)
 		s.script += fmt.Sprintf("; at %d: ", at)
 		switch kind {
 		case 0:
@@ -92,6 +92,12 @@ func play(seed uint64, n int, b bug) (*swarm, error) {
 				kill(at, p)
 				s.join(at+proto.Time(70+random.IntN(900)), Member{proto.Proc(p), 1}, contacts())
 			}
+		case 11:
+			k := 1 + random.IntN(5)
+			s.script += fmt.Sprintf("%d change what they say of themselves from %d on", k, p)
+			for i := range k {
+				s.change(at+proto.Time(random.IntN(300)), (p+i)%n)
+			}
 		case 10:
 			// Suspicions are few, so that there is a quorum even with all deaths feared.
 			if p == safe || suspects > 0 || n < 8 {
@@ -131,6 +137,14 @@ func (s *swarm) leave(p int) error {
 	return s.step(p, func(m *Machine, out *Actions) { m.Leave(s.now, out) })
 }
 
+// change lets a member change its metadata.
+func (s *swarm) change(at proto.Time, p int) {
+	s.after(at, func() error {
+		s.seen["metadata change"]++
+		return s.step(p, func(m *Machine, out *Actions) { m.SetMetadata(s.now, fmt.Sprint(s.now), out) })
+	})
+}
+
 // TestSwarm plays groups of up to 1,024 with faults of all kinds.
 func TestSwarm(t *testing.T) {
 	largest := 0
@@ -145,7 +159,7 @@ func TestSwarm(t *testing.T) {
 	})
 	t.Logf("the largest of %d", largest)
 	for _, what := range []string{"a coordinator dies", "a coordinator dies while admitting", "a coordinator dies during a change", "a joiner dies",
-		"let in", "let in again", "released", "excluded", "heard of the excluded", "collect", "report", "reject", "redirect", "eviction notice", "current"} {
+		"let in", "let in again", "released", "excluded", "heard of the excluded", "collect", "report", "reject", "redirect", "eviction notice", "current", "update"} {
 		if seen[what] == 0 && !t.Failed() && *swarmSeed == 0 && !testing.Short() {
 			t.Errorf("it never occurred: %s", what)
 		}

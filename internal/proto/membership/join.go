@@ -28,6 +28,9 @@ func NewJoiner(cfg Config, contacts []Member, now proto.Time, out *Actions) *Mac
 		panic("membership: a joiner needs a contact")
 	}
 	m.joiner.contacts = slices.Clone(contacts)
+	if cfg.Metadata != "" {
+		m.own = Metadata{cfg.Self, 1, cfg.Metadata}
+	}
 	m.askNext(now, out)
 	return m
 }
@@ -45,7 +48,7 @@ func (m *Machine) ask(now proto.Time, to Member, out *Actions) {
 	if m.cfg.Retry > 0 {
 		m.joiner.retryAt = now + m.cfg.Retry
 	}
-	m.send(to, &Message{Kind: Join}, out)
+	m.send(to, &Message{Kind: Join, Metadata: m.own}, out)
 }
 
 // turnedAway takes the answer of a process that can't or won't let this one in.
@@ -84,6 +87,9 @@ func (m *Machine) admit(x *Message, out *Actions) {
 	m.joins = slices.DeleteFunc(m.joins, func(y Member) bool { return y.Proc == x.From.Proc && y.Incarnation < x.From.Incarnation })
 	if !slices.ContainsFunc(m.joins, func(y Member) bool { return y.Proc == x.From.Proc }) {
 		m.joins = append(m.joins, x.From)
+	}
+	if x.Kind == Join && x.Metadata.Version > 0 {
+		m.noteUpdate(x.Metadata)
 	}
 }
 

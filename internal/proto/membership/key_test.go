@@ -21,6 +21,9 @@ func identify(v *View) viewID {
 	id, ok := identified[v]
 	if !ok {
 		s := fmt.Sprintf("view %d %v +%v -%v past %v", v.Number, v.Members, v.Joined, v.Gone, v.Past)
+		for _, d := range v.Metadata {
+			s += fmt.Sprintf(" %v:%d", d.Member, d.Version)
+		}
 		if id, ok = identities[s]; !ok {
 			id = viewID(len(texts))
 			identities[s], texts = id, append(texts, s)
@@ -124,6 +127,11 @@ func appendMachine(dst []byte, m *Machine) []byte {
 	}
 	dst = appendMembers(dst, []Member{m.joiner.pledge}, m.joiner.claims)
 	for _, f := range []bool{m.joiner.pledged, m.leaving, r.root, l.collected, l.busy, l.stalled, m.asked, m.hasLeft} {
+	dst = append(dst, byte(m.own.Version), byte(len(m.updates)))
+	for _, d := range m.updates {
+		dst = append(dst, byte(d.Proc), byte(d.Incarnation), byte(d.Version))
+	}
+	for _, f := range []bool{m.leaving, r.root, l.collected, l.busy, l.stalled, m.asked, m.hasLeft} {
 		dst = append(dst, byte(b2i(f)))
 	}
 	return dst
@@ -168,5 +176,5 @@ func describe(dst []byte, x *Message) []byte {
 	dst = appendBallots(dst, x.Ballot, x.Accepted)
 	dst = appendID(appendID(dst, identify(x.Base)), identify(x.View))
 	dst = appendDepartures(dst, x.Skip, x.Gone)
-	return appendMembers(dst, []Member{x.Member})
+	return append(appendMembers(dst, []Member{x.Member}), byte(x.Metadata.Version))
 }

@@ -147,5 +147,5 @@ func (m *Machine) resume(now proto.Time, out *Actions) {
 // bugs are known bugs, for canaries.
 type bugs struct {
 	leasesAfterAccepting, grantsAfterAccepting, leasesAlone, agreesWhileHolding, longLease bool
-	ignoresAnnounced                                                                       bool
+	ignoresAnnounced, asksOnce, adoptsWithoutMetadata                                      bool
 }

@@ -25,6 +25,8 @@ type Config struct {
 	// those that grant it keep to it. Promise is longer by as much as clocks may differ. There are
 	// no leases if they are 0.
 	Lease, Promise proto.Time
+	// Metadata is what a joiner says of itself from its first view on; "": nothing.
+	Metadata string
 
 	quorum func(*View, []Departure) bool // tests try others than View.Quorum
 	bugs   bugs
@@ -68,6 +70,8 @@ type Machine struct {
 	hasLeft   bool   // if it did
 	lead      lead
 	leases    leases
+	own       Metadata    // what this process says of itself
+	updates   []Metadata  // what others, and it, have asked here to say of themselves
 	expected  []announced // that may ask, here or elsewhere, and are in no view yet
 
 	asker   Member  // the coordinator that wants to know of certain deaths
@@ -97,7 +101,7 @@ func New(cfg Config, first *View) *Machine {
 	if !first.Has(cfg.Self) {
 		panic(fmt.Sprintf("membership: %v is no member of the first view", cfg.Self))
 	}
-	m.view = first
+	m.view, m.own = first, first.MetadataOf(cfg.Self)
 	m.lead.reset(first, cfg.Self)
 	return m
 }
@@ -184,6 +188,9 @@ func (m *Machine) Departed(now proto.Time, x Member, why Why, out *Actions) {
 	if m.leaving {
 		m.askToLeave(out) // the coordinator may be another one now
 	}
+	if m.view != nil && !m.cfg.bugs.asksOnce {
+		m.askToUpdate(out)
+	}
 	m.drive(now, out)
 	m.resume(now, out)
 }
@@ -267,6 +274,10 @@ func (m *Machine) Receive(now proto.Time, x *Message, out *Actions) {
 		m.claimed(x, out)
 	case Pledge:
 		m.pledged(x, out)
+	case Update:
+		if m.hears(x.From) {
+			m.noteUpdate(x.Metadata)
+		}
 	}
 	m.drive(now, out)
 }
@@ -337,6 +348,7 @@ func (m *Machine) install(v *View, stable bool, out *Actions) {
 	m.gone = slices.DeleteFunc(m.gone, func(d Departure) bool { return v.Excludes(d.Member) })
 	m.joins = slices.DeleteFunc(m.joins, func(x Member) bool { return v.Has(x) || v.Excludes(x) })
 	m.leaves = slices.DeleteFunc(m.leaves, v.Excludes)
+	m.forgetUpdates()
 	m.forgetSettled()
 	m.promised, m.accepted, m.proposal, m.round = Ballot{}, Ballot{}, nil, round{awaiting: m.round.awaiting[:0]}
 	m.leases = leases{request: m.leases.request, granted: m.leases.granted[:0], promises: m.leases.promises[:0]}
@@ -346,6 +358,9 @@ func (m *Machine) install(v *View, stable bool, out *Actions) {
 	*out = append(*out, Action{Kind: Install, View: v, Stable: stable})
 	if m.leaving {
 		m.askToLeave(out)
+	}
+	if !m.cfg.bugs.asksOnce {
+		m.askToUpdate(out)
 	}
 }
 

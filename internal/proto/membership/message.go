@@ -47,11 +47,13 @@ const (
 	Claim
 	// Pledge: it won't, and is in none.
 	Pledge
+	// Update: From says Metadata of itself.
+	Update
 )
 
 var kinds = [...]string{Collect: "collect", Report: "report", Propose: "propose", Ack: "ack", Commit: "commit", Current: "current",
 	Reject: "reject", Ask: "ask", Certain: "certain", Halt: "halt", Join: "join", Redirect: "redirect",
-	Refuse: "refuse", Leave: "leave", Eviction: "eviction notice", Lease: "lease", Grant: "grant", Claim: "claim", Pledge: "pledge"}
+	Refuse: "refuse", Leave: "leave", Eviction: "eviction notice", Lease: "lease", Grant: "grant", Claim: "claim", Pledge: "pledge", Update: "update"}
 
 func (k Kind) String() string {
 	if int(k) < len(kinds) && kinds[k] != "" {
@@ -86,6 +88,7 @@ type Message struct {
 	Accepted Ballot      // Report, Reject
 	Gone     []Departure // Report, Ack, Certain: for certain
 	Member   Member      // Redirect
+	Metadata Metadata    // Join, Update: the sender's; of Join the version may be 0: none
 }
 
 // ActionKind says what the driver is to do.
@@ -149,6 +152,12 @@ func (x *Message) Validate() error {
 		}
 	}
 	switch x.Kind {
+	case Join, Update:
+		if d := &x.Metadata; d.Version > 0 || x.Kind == Update {
+			if err := d.check(); err != nil || d.Member != x.From {
+				return fmt.Errorf("a %v from %v with metadata of %v: %w", x.Kind, x.From, d.Member, err)
+			}
+		}
 	case Redirect:
 		if x.Member.Proc < 0 {
 			return fmt.Errorf("a redirect to process %d", x.Member.Proc)

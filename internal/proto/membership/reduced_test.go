@@ -13,7 +13,7 @@ func (w *world) lazy() bool { return w.rules.reduced && w.deathsOnly() }
 func (w *world) deathsOnly() bool { return w.rules.deathsOnly() }
 
 func (r rules) deathsOnly() bool {
-	return !r.divided() && len(r.leavers)+len(r.joiners) == 0
+	return !r.divided() && len(r.leavers)+len(r.joiners)+r.changes == 0
 }
 
 // orders says whether a message is the order of a coordinator that q might have been told is

@@ -100,6 +100,7 @@ func newSwarm(seed uint64, n int, b bug) *swarm {
 func (s *swarm) config(m Member) Config {
 	return Config{Self: m, Arity: s.arity, Gather: s.gather, Patience: 3000, Retry: 400, quorum: s.bug.quorum, Lease: swarmLease, Promise: swarmPromise,
 		bugs: bugs{ignoresAnnounced: s.bug.ignores}}
+	return Config{Self: m, Metadata: "joined", Arity: s.arity, Gather: s.gather, Patience: 3000, Retry: 400, quorum: s.bug.quorum, Lease: swarmLease, Promise: swarmPromise}
 }
 
 func (s *swarm) add(m Member) *node {
@@ -429,6 +430,11 @@ func (s *swarm) run() error {
 	if last == nil {
 		s.seen["nobody is left"]++
 		return nil
+	}
+	for _, x := range s.nodes {
+		if x.state == living && x.machine.own != last.MetadataOf(x.Member) && x.machine.own.Version > 0 {
+			return fmt.Errorf("metadata: %v says %v of itself in the end, but the last view has %v", x.Member, x.machine.own, last.MetadataOf(x.Member))
+		}
 	}
 	if len(last.Members) != incarnations {
 		return fmt.Errorf("termination: %d live, the last view is %s", incarnations, brief(last))

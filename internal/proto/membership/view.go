@@ -60,8 +60,12 @@ type View struct {
 	// Past has the last incarnation of each process that was a member and isn't
 	// now, by Proc.
 	Past []Member
+	// Metadata are what members say of themselves, by Proc. Updated are those that have changed
+	// since the view before.
+	Metadata, Updated []Metadata
 
 	order []int32 // positions by Proc, ascending
+	sum   uint64  // of Number, Members, Past and Metadata
 }
 
 // FirstView is the view with which a job of n processes begins. Every process makes
@@ -72,7 +76,25 @@ func FirstView(n int) *View {
 		v.Members[p].Proc = proto.Proc(p)
 	}
 	v.index()
+	v.seal()
 	return v
+}
+
+// seal makes the checksum, when all else is there.
+func (v *View) seal() {
+	v.sum = 0xcbf29ce484222325
+	v.add(v.Number, uint64(len(v.Members)))
+	for _, list := range [...][]Member{v.Members, v.Past} {
+		for _, m := range list {
+			v.add(uint64(uint32(m.Proc))<<32 | uint64(m.Incarnation))
+		}
+	}
+	for _, d := range v.Metadata {
+		v.add(uint64(uint32(d.Proc))<<32|uint64(d.Version), uint64(len(d.Bytes)))
+		for _, b := range []byte(d.Bytes) {
+			v.add(uint64(b))
+		}
+	}
 }
 
 // NewView makes a view that has come in a message. It returns an error that
@@ -114,7 +136,19 @@ func NewView(number uint64, members, joined []Member, gone []Departure, past []M
 			return nil, fmt.Errorf("view %d: %v is a member, and gone", number, g.Member)
 		}
 	}
+	v.seal()
 	return v, nil
+}
+
+// Sum is a checksum of what makes two views of a number the same one.
+func (v *View) Sum() uint64 { return v.sum }
+
+// add mixes words into the checksum, as FNV-1a does with bytes.
+func (v *View) add(words ...uint64) {
+	for _, w := range words {
+		v.sum = (v.sum ^ w) * 0x100000001b3
+		v.sum ^= v.sum >> 32
+	}
 }
 
 func (v *View) index() {
@@ -159,10 +193,9 @@ func (v *View) Excludes(m Member) bool {
 	return found && v.Past[i].Incarnation >= m.Incarnation
 }
 
-// Next is the view after this one, without those that are gone and with the
-// joiners, in their order. A joiner with the name of a member
-// replaces it.
-func (v *View) Next(gone []Departure, joined []Member) *View {
+// Next is the view after this one, without those that are gone, with the joiners, in their order,
+// and with changed metadata. A joiner with the name of a member replaces it.
+func (v *View) Next(gone []Departure, joined []Member, updated ...Metadata) *View {
 	w := &View{Number: v.Number + 1, Gone: slices.Clone(gone), Joined: slices.Clone(joined)}
 	out, left := make([]bool, len(v.Members)), 0
 	for _, d := range gone {
@@ -188,6 +221,8 @@ func (v *View) Next(gone []Departure, joined []Member) *View {
 		return cmp.Or(cmp.Compare(a.Proc, b.Proc), -cmp.Compare(a.Incarnation, b.Incarnation))
 	})
 	w.Past = slices.CompactFunc(w.Past, func(a, b Member) bool { return a.Proc == b.Proc })
+	v.update(w, updated)
+	w.seal()
 	return w
 }
 
@@ -207,16 +242,50 @@ func (v *View) follows(base *View) error {
 			return fmt.Errorf("view %d: %v has joined, but that incarnation is over", v.Number, m)
 		}
 	}
-	if !base.Next(v.Gone, v.Joined).same(v) {
+	if err := v.updates(base); err != nil {
+		return err
+	}
+	if !base.Next(v.Gone, v.Joined, v.Updated...).same(v) {
 		return fmt.Errorf("view %d doesn't come of view %d by its changes", v.Number, base.Number)
 	}
 	return nil
 }
 
-// same says whether two views have the same members, and have had.
+// Step is Next for changes that have come in a message. It returns an error that says what is wrong
+// with them.
+func (v *View) Step(joined []Member, gone []Departure, updated []Metadata) (*View, error) {
+	if v.Number+1 == 0 {
+		return nil, fmt.Errorf("a view after view %d", v.Number)
+	}
+	for i, m := range joined {
+		if m.Proc < 0 || v.Excludes(m) || v.Has(m) || slices.ContainsFunc(joined[:i], func(x Member) bool { return x.Proc == m.Proc }) {
+			return nil, fmt.Errorf("view %d: %v can't join", v.Number+1, m)
+		}
+		if i := v.incarnation(m.Proc); i >= 0 && departed(gone, v.Members[i]) < 0 {
+			return nil, fmt.Errorf("view %d: %v joins, and an earlier incarnation isn't gone", v.Number+1, m)
+		}
+	}
+	for i, d := range updated {
+		if i > 0 && updated[i-1].Proc >= d.Proc {
+			return nil, fmt.Errorf("view %d: metadata aren't in order at %v", v.Number+1, d.Member)
+		}
+	}
+	for _, d := range gone {
+		if !v.Has(d.Member) {
+			return nil, fmt.Errorf("view %d: %v is gone, but was no member", v.Number+1, d.Member)
+		}
+	}
+	w := v.Next(gone, joined, updated...)
+	if len(w.Members) == 0 {
+		return nil, fmt.Errorf("view %d has no members", w.Number)
+	}
+	return w, w.updates(v)
+}
+
+// same says whether two views have the same members and metadata, and the same past.
 func (v *View) same(other *View) bool {
 	return v == other || v != nil && other != nil && v.Number == other.Number &&
-		slices.Equal(v.Members, other.Members) && slices.Equal(v.Past, other.Past)
+		slices.Equal(v.Members, other.Members) && slices.Equal(v.Past, other.Past) && slices.Equal(v.Metadata, other.Metadata)
 }
 
 // departed is the index of a member in a list of those gone, or -1.

@@ -44,6 +44,8 @@ type world struct {
 	healed   bool       // the cut has been healed
 	messages int
 	sent     [Pledge + 1]int
+	sent     [Update + 1]int
+	changes  int // of metadata, that may still come
 	now      proto.Time
 	leasing  leasing
 	retries  int             // that may still come: in a quiet system, or early
@@ -74,6 +76,8 @@ type rules struct {
 	members int // of the first view
 	joiners []Member
 	leavers []int
+	// changes is how often a member may change what it says of itself.
+	changes int
 	early   int // how many times a joining process is impatient
 	crashes int
 	mayDie  []int // nil: any process
@@ -101,12 +105,14 @@ type rules struct {
 }
 
 func newWorld(r rules) *world {
-	w := &world{rules: r, crashes: r.crashes, lies: r.lies, retries: 6*len(r.joiners) + r.early}
+	w := &world{rules: r, crashes: r.crashes, lies: r.lies, changes: r.changes, retries: 6*len(r.joiners) + r.early}
 	first := FirstView(r.members)
 	for p := range r.members {
 		m := first.Members[p]
 		c := Config{Self: m, Arity: r.arity, quorum: r.quorum}
 		if c.bugs = r.bugs; r.asks > 0 {
+		c := Config{Self: m, Arity: r.arity, quorum: r.quorum, bugs: r.bugs}
+		if r.asks > 0 {
 			c.Lease, c.Promise = 2, 2
 		} else if r.divided() {
 			c.Patience = 1
@@ -136,7 +142,7 @@ func (w *world) add(m Member, x *Machine, s state) {
 }
 
 type event struct {
-	kind  byte // d: deliver, t: tell for certain, s: tell of silence, c: crash, j: join, r: retry, p: patience ends, l: leave, x: cut, h: heal, a: ask for a lease, u: give it back, T: time passes, k: p notices
+	kind  byte // d: deliver, t: tell for certain, s: tell of silence, c: crash, j: join, r: retry, p: patience ends, l: leave, m: change metadata, x: cut, h: heal, a: ask for a lease, u: give it back, T: time passes, k: p notices
 	p, q  int  // d: from p to q; t, s: to p of q; c: p loses its last q sends
 	extra string
 	// dies says that the process that takes the step crashes in it, after so many sends.
@@ -222,6 +228,9 @@ func (w *world) Events(dst []event) []event {
 		}
 		if slices.Contains(w.rules.leavers, p) && !x.leaving {
 			dst = append(dst, event{kind: 'l', p: p})
+		}
+		if w.changes > 0 {
+			dst = append(dst, event{kind: 'm', p: p})
 		}
 	}
 	if w.rules.cutoff && !w.cut && !w.healed {
@@ -373,6 +382,8 @@ func (w *world) Apply(e event) error {
 		}
 	case 'j':
 		w.states[p] = living
+	case 'm':
+		w.changes--
 	case 'a':
 		w.leasing.asks--
 	case 'u':
@@ -429,6 +440,11 @@ func (w *world) act(e event, m *Machine, out *Actions) *Machine {
 			c.Patience = 1
 		}
 		m = NewJoiner(c,
+		cfg := Config{Self: w.members[e.p], Arity: w.rules.arity, Retry: 1, bugs: w.rules.bugs}
+		if w.rules.changes > 0 {
+			cfg.Metadata = "1"
+		}
+		m = NewJoiner(cfg,
 			slices.DeleteFunc(contacts, func(m Member) bool { return m.Proc == w.members[e.p].Proc }), w.now, out)
 	case 'r':
 		m.Tick(w.now+1, out)
@@ -436,6 +452,8 @@ func (w *world) act(e event, m *Machine, out *Actions) *Machine {
 		m.Tick(m.lead.until, out)
 	case 'l':
 		m.Leave(w.now, out)
+	case 'm':
+		m.SetMetadata(w.now, fmt.Sprint(m.own.Version+1), out)
 	case 'a':
 		m.AskLease(w.now, out)
 	case 'u':
@@ -499,6 +517,13 @@ func (w *world) installed(p int, v *View) error {
 		return fmt.Errorf("order: %d installs view %d after %d", p, v.Number, w.at[p])
 	}
 	w.at[p] = v.Number
+	if before := w.machines[p]; before != nil {
+		for _, d := range v.Updated {
+			if said := w.machines[w.index(d.Member)].own.Version; d.Version > said {
+				return fmt.Errorf("metadata: %d installs %v, who has said only %d", p, d, said)
+			}
+		}
+	}
 	// A process that went on alone on the better side of a cut, and has surely ended since, may
 	// have had another view of this number: see Quorum.
 	id := identify(v)
@@ -566,6 +591,9 @@ func (w *world) End() error {
 		in := w.states[p] == living && w.machines[p].View() != nil
 		if want.Has(m) != in {
 			return fmt.Errorf("%d is %v in the end, but the view is %s", p, w.states[p], show(want))
+		}
+		if in && want.MetadataOf(m) != w.machines[p].own && w.machines[p].own.Version > 0 {
+			return fmt.Errorf("metadata: %d says %v of itself in the end, but the view is %s", p, w.machines[p].own, show(want))
 		}
 	}
 	return nil
@@ -639,6 +667,7 @@ func clone(m *Machine) *Machine {
 	c.gone, c.joins, c.leaves = slices.Clone(m.gone), slices.Clone(m.joins), slices.Clone(m.leaves)
 	c.round.certain, c.round.awaiting = slices.Clone(m.round.certain), slices.Clone(m.round.awaiting)
 	c.expected, c.joiner.claims = slices.Clone(m.expected), slices.Clone(m.joiner.claims)
+	c.updates = slices.Clone(m.updates)
 	c.leases.granted, c.leases.promises = slices.Clone(m.leases.granted), slices.Clone(m.leases.promises)
 	c.skipped = nil
 	return &c

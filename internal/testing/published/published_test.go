@@ -97,10 +97,12 @@ const watcher = `package main
 import (
 	"context"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"time"
 
 	"` + module + `/group"
+	"` + module + `/group/status"
 )
 
 func main() {
@@ -111,7 +113,9 @@ func main() {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	fmt.Println("a member")
+	page := httptest.NewRecorder()
+	status.Handler(g).ServeHTTP(page, httptest.NewRequest("GET", "/", nil))
+	fmt.Println("a member, and its page has", page.Code)
 	if err := g.Leave(ctx); err != nil {
 		fmt.Println(err)
 	}
@@ -154,7 +158,7 @@ func tryProgram(t *testing.T, tree string) {
 	u.write("main.go", watcher)
 	u.run("go", "mod", "tidy")
 	u.run("go", "build", "-o", "watcher", ".")
-	if got := u.run(filepath.Join(u.dir, "watcher")); !strings.Contains(got, "a member") {
+	if got := u.run(filepath.Join(u.dir, "watcher")); !strings.Contains(got, "a member, and its page has 200") {
 		t.Errorf("the watcher prints %q", got)
 	}
 }
@@ -196,6 +200,11 @@ func lookAtNames(t *testing.T, tree string) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, x := range []string{"workqueue/queue.go", "shards/shards.go", "leader/statefulset.yaml"} { // docs name them
+		if _, err := os.Stat(filepath.Join(tree, "examples", x)); err != nil {
+			t.Error(err)
+		}
 	}
 	if imports < 100 || documents < 10 {
 		t.Errorf("%d imports and %d documents were looked at", imports, documents)

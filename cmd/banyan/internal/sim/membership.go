@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,8 @@ import (
 
 	"banyan/cmd/banyan/internal/cli"
 	"banyan/internal/proto"
+	"banyan/internal/proto/membership"
+	"banyan/internal/runtime/wire/views"
 	"banyan/internal/study/driver/viewsim"
 	"banyan/internal/study/planning/risk"
 	"banyan/internal/study/planning/viewtime"
@@ -48,10 +51,12 @@ process of a death after --detection, or at a time drawn for each from there to 
   --fault several:K   K die, the root may be one of them, within --within
   --fault takeover    a process dies, and the root within --within after that is detected
   --fault join        a process joins, and asks a member drawn at random
+  --fault update      a process changes what it says of itself, in 64 bytes
 
 Printed are means over the runs that ended well (agreed), of: the time from the coordinator's first
 step until it has all acknowledgements (stable, the time of Varma et al.), until the last
-process has installed the view (installed), and the messages by kind. Beside them are the times
+process has installed the view (installed), the messages by kind, and the bytes of all of them as
+groups send them and with whole views (bytes, whole_bytes; without headers and addresses). Beside them are the times
 of the models: base, equations 1 and 2 with L + 2o for half a round trip, and fanout, with the time that
 sends one after the other take and the hops (see "banyan plan membership"). They are for one death;
 the other faults take several rounds.
@@ -73,6 +78,11 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
   banyan sim membership --nodes 64,256,512 --arity 2,4 --topology torus:8x8x8
   banyan sim membership --nodes 1024 --arity 2,4 --topology torus:8x8x16
 
+  # 10,000 processes on a local network: a death, a join, a change of metadata, with messages and bytes
+  banyan sim membership --nodes 1024,10000 --latency 20us --overhead 5us --fault node --format csv
+  banyan sim membership --nodes 1024,10000 --latency 20us --overhead 5us --fault join --format csv
+  banyan sim membership --nodes 1024,10000 --latency 20us --overhead 5us --fault update --format csv
+
   # the root dies while it spreads news of a death: this protocol, and the paper's
   banyan sim membership --nodes 47 --fault takeover --spread 50us --runs 1000
   banyan sim membership --nodes 47 --fault takeover --spread 50us --runs 1000 --protocol paper`,
@@ -89,7 +99,7 @@ Exit codes: 0; 1 if it was interrupted; 2 if the command line is wrong.`,
 	flags.SortFlags = false
 	flags.IntSliceVarP(&f.nodes, "nodes", "n", []int{1024}, "number of processes, or several")
 	flags.IntSliceVar(&f.arities, "arity", []int{2}, "children in the tree, a power of two, or several")
-	flags.StringVar(&f.fault, "fault", "node", "node, root, several:K, takeover or join")
+	flags.StringVar(&f.fault, "fault", "node", "node, root, several:K, takeover, join or update")
 	flags.StringVar(&f.protocol, "protocol", "banyan", "banyan, or as printed: paper, paper-lists")
 	flags.Var(&f.latency, "latency", "time that a message travels, L")
 	flags.Var(&f.overhead, "overhead", "time that a process takes to send, and to receive, o")
@@ -144,7 +154,7 @@ func (f *membershipFlags) campaigns(flags *pflag.FlagSet) ([]viewsim.Campaign, e
 			c.Protocol, c.Nodes, c.Arity, c.Fault = protocol, n, arity, fault
 			c.Latency, c.Overhead, c.Compute = nanoseconds(f.latency), nanoseconds(f.overhead), nanoseconds(f.compute)
 			c.Detection, c.Spread, c.Within = nanoseconds(f.detection), nanoseconds(f.spread), nanoseconds(f.within)
-			c.Gather = nanoseconds(f.gather)
+			c.Gather, c.Weigh = nanoseconds(f.gather), weigh
 			if !f.places.Single() {
 				if room := f.places.Nodes(); n+fault.Joining() > room {
 					return nil, fmt.Errorf("--nodes: %d: a %v has room for %d", n, f.places, room)
@@ -162,6 +172,15 @@ func (f *membershipFlags) campaigns(flags *pflag.FlagSet) ([]viewsim.Campaign, e
 		}
 	}
 	return campaigns, nil
+}
+
+// weigh is how many bytes a message has, as groups send it, and with whole views.
+func weigh(to membership.Member, x *membership.Message) (bytes, whole int) {
+	whole = views.Size(x)
+	if views.MayLack(to, x) {
+		return whole, whole
+	}
+	return len(views.AppendSteps(nil, x)), whole
 }
 
 // viewModel is the model of a simulation.
@@ -204,7 +223,7 @@ func (f *membershipFlags) simulate(ctx context.Context, w io.Writer, campaigns [
 
 // forPrograms are the columns that tables for people leave out: those that are the same in each
 // row, and those of little use.
-var forPrograms = []string{"fault", "protocol", "stable_max_us", "installed_max_us"}
+var forPrograms = []string{"fault", "protocol", "stable_max_us", "installed_max_us", "bytes", "whole_bytes"}
 
 // microseconds are those of a time in nanoseconds, nil if there is none.
 func microseconds[T float64 | proto.Time](ns T, is bool) any {
@@ -233,6 +252,16 @@ var membershipColumns = []table.Column[membershipRow]{
 	table.Col("commit", func(r *membershipRow) any { return table.Optional(r.Commit, r.Agreed > 0) }),
 	table.Col("takeover", func(r *membershipRow) any { return table.Optional(r.Takeover, r.Agreed > 0) }),
 	table.Col("other", func(r *membershipRow) any { return table.Optional(r.Other, r.Agreed > 0) }),
+	table.Col("bytes", func(r *membershipRow) any { return r.weight(r.Bytes) }),
+	table.Col("whole_bytes", func(r *membershipRow) any { return r.weight(r.WholeBytes) }),
+}
+
+// weight is a number of bytes; there is none of the paper's messages, which have no form.
+func (r *membershipRow) weight(bytes float64) any {
+	if r.Agreed == 0 || r.Protocol != viewsim.Banyan {
+		return nil
+	}
+	return int64(math.Round(bytes))
 }
 
 // modelled is what a model says of the processes that agree, in microseconds.

@@ -3,6 +3,7 @@ package viewsim
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/membership"
@@ -19,6 +20,9 @@ type banyan struct {
 	clock    clock
 	Outcome
 }
+
+// updateSize is how long what a process says of itself is.
+const updateSize = 64
 
 func member(p proto.Proc) membership.Member { return membership.Member{Proc: p} }
 
@@ -41,6 +45,11 @@ func playBanyan(s *Settings, random *rand.Rand) Outcome {
 	if s.Fault.Kind == Join {
 		p, contact := proto.Proc(s.Nodes), proto.Proc(random.IntN(s.Nodes))
 		b.machines[p] = membership.NewJoiner(b.config(p), []membership.Member{member(contact)}, 0, &b.out)
+		b.carry(0, p, false)
+	}
+	if s.Fault.Kind == Update {
+		p := proto.Proc(random.IntN(s.Nodes))
+		b.machines[p].SetMetadata(0, strings.Repeat("x", updateSize), &b.out)
 		b.carry(0, p, false)
 	}
 	b.network.run(b)
@@ -105,6 +114,10 @@ func (b *banyan) carry(now proto.Time, p proto.Proc, passes bool) {
 			}
 			if b.network.send(now, p, a.To.Proc, x) {
 				b.count(x.Kind)
+				if s := b.settings; s.Weigh != nil {
+					bytes, whole := s.Weigh(a.To, x)
+					b.Bytes, b.WholeBytes = b.Bytes+bytes, b.WholeBytes+whole
+				}
 			}
 		case membership.Install:
 			b.install(now, a)

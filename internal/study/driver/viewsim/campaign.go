@@ -70,6 +70,7 @@ type Summary struct {
 	Views                   float64
 	Propose, Ack, Commit    float64
 	Takeover, Other         float64
+	Bytes, WholeBytes       float64
 }
 
 // Summarise describes outcomes.
@@ -96,9 +97,11 @@ func Summarise(outcomes []Outcome) Summary {
 		m.Commit += float64(o.Traffic.Commit)
 		m.Takeover += float64(o.Traffic.Takeover)
 		m.Other += float64(o.Traffic.Other)
+		m.Bytes += float64(o.Bytes)
+		m.WholeBytes += float64(o.WholeBytes)
 	}
 	if m.Agreed > 0 {
-		for _, sum := range []*float64{&m.Stable, &m.Installed, &m.Views, &m.Propose, &m.Ack, &m.Commit, &m.Takeover, &m.Other} {
+		for _, sum := range []*float64{&m.Stable, &m.Installed, &m.Views, &m.Propose, &m.Ack, &m.Commit, &m.Takeover, &m.Other, &m.Bytes, &m.WholeBytes} {
 			*sum /= float64(m.Agreed)
 		}
 	}

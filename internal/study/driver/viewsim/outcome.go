@@ -19,8 +19,11 @@ type Outcome struct {
 	Stable    proto.Time // when the last coordinator had all acknowledgements
 	Installed proto.Time // when the last process had installed the last view
 	Traffic   Traffic
-	Views     int // in the end, after the first
-	Live      int // processes in the end
+	// Bytes are those of all messages, without headers and addresses, of Banyan's protocol: as
+	// groups send them, with views as steps; and as they would be with whole views.
+	Bytes, WholeBytes int
+	Views             int // in the end, after the first
+	Live              int // processes in the end
 	// Agreed says that all live processes ended with one view, whose members they are.
 	Agreed bool
 	// Collided says that there were two views of one number with different members.

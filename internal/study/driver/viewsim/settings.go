@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"banyan/internal/proto"
+	"banyan/internal/proto/membership"
 	"banyan/internal/study/field"
 )
 
@@ -40,9 +41,10 @@ const (
 	Several                   // some die, the root may be one of them
 	Takeover                  // a process dies, and the root while the news of that spreads
 	Join                      // a process joins
+	Update                    // a process changes what it says of itself
 )
 
-var faultNames = [...]string{"node", "root", "several", "takeover", "join"}
+var faultNames = [...]string{"node", "root", "several", "takeover", "join", "update"}
 
 // Fault is what happens in each run.
 type Fault struct {
@@ -50,7 +52,7 @@ type Fault struct {
 	Count int // deaths, of Several
 }
 
-// ParseFault reads "node", "root", "several:K", "takeover" or "join".
+// ParseFault reads "node", "root", "several:K", "takeover", "join" or "update".
 func ParseFault(text string) (Fault, error) {
 	name, count, counted := strings.Cut(text, ":")
 	for i, n := range faultNames {
@@ -66,7 +68,7 @@ func ParseFault(text string) (Fault, error) {
 		}
 		return f, nil
 	}
-	return Fault{}, fmt.Errorf("unknown fault %q: want node, root, several:K, takeover or join", text)
+	return Fault{}, fmt.Errorf("unknown fault %q: want node, root, several:K, takeover, join or update", text)
 }
 
 func (f Fault) String() string {
@@ -77,7 +79,7 @@ func (f Fault) String() string {
 }
 
 // Deaths returns how many processes die.
-func (f Fault) Deaths() int { return [...]int{1, 1, f.Count, 2, 0}[f.Kind] }
+func (f Fault) Deaths() int { return [...]int{1, 1, f.Count, 2, 0, 0}[f.Kind] }
 
 // Joining returns how many processes join.
 func (f Fault) Joining() int {
@@ -110,6 +112,9 @@ type Settings struct {
 	// hop after the first adds Latency + 2·Overhead, half a round trip between neighbours, to a
 	// message's travel.
 	Hops func(from, to proto.Proc) int
+	// Weigh is how many bytes a message of Banyan's has, as groups send it, and with whole views.
+	// Several goroutines may call it. nil: bytes aren't counted.
+	Weigh func(to membership.Member, x *membership.Message) (bytes, whole int)
 }
 
 // Validate returns a *field.Error for what makes no sense.
@@ -125,6 +130,8 @@ func (s *Settings) Validate() error {
 		return field.Errorf("arity", "%d: want a power of two from 2 to %d", s.Arity, MaxNodes)
 	case s.Gather != 0 && s.Protocol != Banyan:
 		return field.Errorf("gather", "the paper's protocol gathers nothing")
+	case s.Fault.Kind == Update && s.Protocol != Banyan:
+		return field.Errorf("fault", "in the paper's protocol members say nothing of themselves")
 	case s.Fault.Deaths() >= s.Nodes:
 		return field.Errorf("fault", "%v: of %d nodes at least one must live", s.Fault, s.Nodes)
 	}
