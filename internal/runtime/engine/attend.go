@@ -12,8 +12,8 @@ const (
 
 // attend and leave enclose what a thread does that waits in the end. Large data between two
 // processes that attend goes through the ring (process.Attend), also where they share cores: a
-// ringful is a turn of each, and takes less than the kernel's search for the pages of as much memory
-// (decision 107). Replicas read. The lock is held.
+// ringful is a turn of each, and takes less than the kernel's search for the pages of as much
+// memory (decision 107). Replicas read. The lock is held.
 func (e *Engine) attend() {
 	if e.attends {
 		e.p.Attend()
