@@ -24,7 +24,7 @@ type Row struct {
 }
 
 // Rows returns the rows of the project's goals: small messages, small collectives, with replicas
-// and without; messages of types with gaps, and beside a thousand that wait.
+// and without; messages and streams of types with gaps, and messages beside a thousand that wait.
 func Rows() []Row {
 	var rows []Row
 	add := func(kind string, bytes, procs, replicas int, ranks ...int) {
@@ -35,6 +35,7 @@ func Rows() []Row {
 	add("latency", 8, 2, 1, 0)
 	add("latency", 1024, 2, 1, 0)
 	add("stream", 8, 2, 1, 0, 1)
+	add("rate", 8, 2, 1, 0, 1)
 	for _, procs := range []int{2, 4} {
 		add("barrier", 0, procs, 1, 0)
 		add("agree", 0, procs, 1, 0)
@@ -51,6 +52,7 @@ func Rows() []Row {
 	for _, kind := range []string{"vector", "indexed", "struct"} {
 		add(kind, 1024, 2, 1, 0)
 		add(kind, 16<<10, 2, 1, 0)
+		add(kind+"-stream", 1024, 2, 1, 0, 1)
 	}
 	for _, size := range []int{8, 16 << 10} {
 		add("resilient", size, 2, 1, 0)
@@ -59,6 +61,16 @@ func Rows() []Row {
 	add("posted", 8, 2, 1, 0)
 	add("unexpected", 8, 2, 1, 0)
 	return rows
+}
+
+// Kinds are the kinds of Rows, each once.
+func Kinds() (kinds []string) {
+	for _, r := range Rows() {
+		if !slices.Contains(kinds, r.Kind) {
+			kinds = append(kinds, r.Kind)
+		}
+	}
+	return kinds
 }
 
 // Operation is an operation that was stepped through: the address of each instruction.

@@ -17,6 +17,10 @@
 //   - linux on amd64.
 //   - Instructions of the program and its libraries only: those of the kernel in a
 //     system call aren't seen.
+//   - A peer that sleeps must be woken, which takes the stepped process 48 instructions more
+//     (rouse in the profile). Where nothing else runs, the peer of a short operation never sleeps
+//     meanwhile; on a busy machine it does in all of the twelve. So two counts compare only if
+//     both machines were quiet.
 //   - An instruction isn't a unit of time: one that waits for a cache line of another
 //     core, or a locked one, takes as long as tens of others.
 package instructions

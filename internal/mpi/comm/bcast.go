@@ -6,8 +6,9 @@ import "banyan/internal/runtime/commons"
 //
 // In a job without replicas it reaches every live member as long as the root lives, although others
 // are dead or die meanwhile. It runs over corrected trees (bcast_corrected.go). Where all members
-// can read the root's memory they read large data from there (bcast_direct.go), and the root sends
-// small data to a few members itself (bcast_flat.go). If the job's user has named a tree it runs
+// can read the root's memory they read large data from there (bcast_direct.go). The root itself
+// sends all data to a few members, and large data to any number that share cores (bcast_flat.go).
+// If the job's user has named a tree it runs
 // over that. In a job with replicas it consists of messages, since corrections aren't
 // send-deterministic.
 func (c *Comm) Bcast(data []byte, root int) *Plan {
@@ -32,11 +33,14 @@ func (p *Plan) bcastSteps(data []byte, root int) {
 	case castByMessages:
 		p.messageBcast(data, root)
 	case castByMemory:
-		if len(data) > directBcast {
+		switch {
+		case len(data) <= directBcast:
+			p.correctedBcast(data, root)
+		case p.comm.oversubscribed:
+			p.flatBcast(data, root)
+		default:
 			p.directBcast(data, root)
-			return
 		}
-		fallthrough
 	default:
 		p.correctedBcast(data, root)
 	}
@@ -48,7 +52,7 @@ type caster uint8
 const (
 	castByRoot     caster = iota // the root itself sends to all
 	castByTrees                  // over corrected trees
-	castByMemory                 // the same, but large data is read in the root's memory
+	castByMemory                 // the same, but all get large data from the root, or from its memory
 	castByMessages               // over a tree of messages
 )
 

@@ -8,6 +8,10 @@ const flatBcastMembers = 4
 // there is nothing to correct, and a member's death doesn't matter to the others. If the root dies
 // meanwhile, some members may have the data and others not.
 //
+// Where members share cores it serves large data of more members, too. They find it in their rings,
+// with one turn of each. To read it in the root's memory takes a broadcast of the length before,
+// and the kernel's search for each page (decision 107).
+//
 //	(n-1) (α + m β)
 func (p *Plan) flatBcast(data []byte, root int) {
 	if p.spreads() {

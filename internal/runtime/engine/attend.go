@@ -11,8 +11,9 @@ const (
 )
 
 // attend and leave enclose what a thread does that waits in the end. Large data between two
-// processes that attend goes through the ring (process.Attend). Where processes share cores one of
-// the two may not run, and replicas read. The lock is held.
+// processes that attend goes through the ring (process.Attend), also where they share cores: a
+// ringful is a turn of each, and takes less than the kernel's search for the pages of as much
+// memory (decision 107). Replicas read. The lock is held.
 func (e *Engine) attend() {
 	if e.attends {
 		e.p.Attend()
@@ -29,10 +30,8 @@ func (e *Engine) leave() {
 		} else {
 			vain++
 		}
-		if e.mu.Wanted() {
-			e.mu.Unlock()
-			yield()
-			e.lock()
+		if !e.linger(vain) {
+			break
 		}
 	}
 	e.p.Leave()

@@ -143,7 +143,7 @@ func New(cfg Config, tr transport.Transport) *Engine {
 	}
 	e.recorder = cfg.Process.Recorder
 	e.rivals.late = proto.Time(cfg.late())
-	e.attends = !cfg.oversubscribed() && !cfg.Process.Layout.Replicated()
+	e.attends = !cfg.Process.Layout.Replicated()
 	e.openLane()
 	e.beginCounting()
 	e.waiting.awake.L = &e.mu

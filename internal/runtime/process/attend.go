@@ -3,8 +3,9 @@ package process
 // Large data goes one of two ways between processes that share memory. The receiver reads it in the
 // sender's memory (direct.go), which needs nothing of the sender. Or it asks for fragments
 // (transfer.go), which the sender writes into the ring while the receiver copies them out: that
-// takes both processes, but two cores copy, and without the kernel. So it is faster where both
-// have nothing else to do: where both attend, that is, wait in the library and poll meanwhile.
+// takes both processes, but two cores copy, and without the kernel, which has to find each page.
+// So it is faster where both have nothing else to do, even if they share a core: where both attend,
+// that is, wait in the library and poll meanwhile.
 //
 // A process announces that it attends only while it offers something. What it has asked for, or
 // has been asked for, then comes at once; so a thread that stops waiting first finishes that

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +33,8 @@ the process waits for none of them: the count is a message's path through the li
 neither on the machine's load nor on its speed. The kernel's work in system calls isn't counted.
 
 Latency is one message sent and one received. Stream is a window of 64 messages and an answer: rank 0
-starts all sends, rank 1 all receives, and each waits for all of them. Rows with replicas are Banyan's
+starts all sends, rank 1 all receives, and each waits for all of them. Rate is 64 messages, of which
+rank 1 receives the oldest before it posts another. Rows with replicas are Banyan's
 only: a process that is ahead of the other replicas of its rank keeps what it sends for them, one
 behind needn't.
 
@@ -47,7 +49,7 @@ It needs linux on amd64, and the permission to trace processes.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.kinds, "kind", nil, "kinds of operations: latency, stream, barrier, agree, bcast, allreduce, alltoall, vector, indexed, struct, resilient, posted, unexpected (default all)")
+	flags.StringSliceVar(&f.kinds, "kind", nil, "kinds of operations: "+strings.Join(instructions.Kinds(), ", ")+" (default all)")
 	flags.StringVar(&f.profile, "profile", "", "list the functions of this library: banyan, openmpi or mpich")
 	flags.BoolVar(&f.path, "path", false, "list them in the order in which they ran")
 	cli.FormatFlag(flags, &f.format)
@@ -84,7 +86,7 @@ func (f *instructionsFlags) run(cmd *cobra.Command) error {
 	}
 	for _, kind := range f.kinds {
 		if !slices.ContainsFunc(rows, func(r counted) bool { return r.Kind == kind }) {
-			return fmt.Errorf("--kind %q: there are latency, stream, barrier, agree, bcast, allreduce, alltoall, vector, indexed, struct, resilient, posted and unexpected", kind)
+			return fmt.Errorf("--kind %q: there are %s", kind, strings.Join(instructions.Kinds(), ", "))
 		}
 	}
 	shop, err := openWorkshop()

@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -259,7 +258,7 @@ func (d *dialler) takeOver(conn net.Conn, agree func(*net.UnixConn, shm.Own) (*s
 			return medium{}, err
 		}
 	}
-	if via.fd, err = tcp.TakeOver(conn.(syscall.Conn)); err != nil && ok {
+	if via.fd, err = tcp.TakeOver(conn.(tcp.Conn)); err != nil && ok {
 		via.link.Close()
 	}
 	return via, err

@@ -13,6 +13,7 @@ package tcp
 
 import (
 	"fmt"
+	"net"
 	"syscall"
 	"unsafe"
 
@@ -83,8 +84,20 @@ func (v *Vector) forget(count int) {
 	}
 }
 
+// Conn is a connection of package net.
+type Conn interface {
+	syscall.Conn
+	LocalAddr() net.Addr
+	RemoteAddr() net.Addr
+}
+
+// withinHost is the congestion control of a connection within this host, on which nothing is ever
+// congested. Every kernel has it and lets every process choose it. The system's own choice may
+// pace what is sent (BBR does), which takes half as long again for a megabyte (decision 107).
+const withinHost = "reno"
+
 // TakeOver takes a connection's socket away from package net. The caller closes c.
-func TakeOver(c syscall.Conn) (int, error) {
+func TakeOver(c Conn) (int, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return -1, fmt.Errorf("tcp: take over: %w", err)
@@ -101,7 +114,19 @@ func TakeOver(c syscall.Conn) (int, error) {
 	if err != nil {
 		return -1, fmt.Errorf("tcp: take over: %w", err)
 	}
+	if Within(c) {
+		// An error leaves the system's choice: slower, no worse.
+		_ = unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, withinHost)
+	}
 	return fd, nil
+}
+
+// Within tells whether both ends of a TCP connection are in this host: they have one address, or
+// both have addresses of the loopback interface.
+func Within(c Conn) bool {
+	local, ok := c.LocalAddr().(*net.TCPAddr)
+	remote, same := c.RemoteAddr().(*net.TCPAddr)
+	return ok && same && (local.IP.Equal(remote.IP) || local.IP.IsLoopback() && remote.IP.IsLoopback())
 }
 
 // Unsent is how many bytes the peer's kernel hasn't acknowledged.

@@ -50,7 +50,11 @@ func testNoAllocation(t *testing.T, factory Factory) {
 		for range 3 {
 			run()
 		}
-		if n := testing.AllocsPerRun(10, run); n >= 1 {
+		n := testing.AllocsPerRun(10, run)
+		for tries := 0; n >= 1 && tries < 5; tries++ { // a backlog longer than any before takes more blocks
+			n = testing.AllocsPerRun(10, run)
+		}
+		if n >= 1 {
 			t.Errorf("%v allocations for %d frames and an answer", n, burst)
 		}
 	}
