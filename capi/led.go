@@ -63,7 +63,7 @@ func (threads) Living() []engine.LivingThread {
 	return all
 }
 
-func (threads) SetCreated(t engine.LivingThread) (lives bool) {
+func (threads) SetCreated(t engine.LivingThread) (known bool) {
 	return C.banyan_thread_created(C.uint64_t(t.ID)+C.BANYAN_FIRST_THREAD, C.uint64_t(t.Created)) != 0
 }
 

@@ -23,8 +23,8 @@ var ledHeals = flag.Int("ledheals", 0, "how many jobs of each kind TestLedHeals 
 // isBack is what a launcher says of a replica that has been replaced.
 var isBack = regexp.MustCompile(`rank (\d): replica \d is back .* with the state of replica (\d)`)
 
-// donorsKiller is the stderr of a launcher with ranks of several replicas. It kills the donor of each
-// replacement a moment after that is back, or another replica of its rank.
+// donorsKiller is the stderr of a launcher. It kills the donor of each replacement a moment after
+// that is back.
 type donorsKiller struct {
 	of     *exec.Cmd
 	ranks  int

@@ -129,8 +129,8 @@ func TestCanariesOfThreads(t *testing.T) {
 	}
 }
 
-// Some rules neither hang nor lose a cause: the one that is built, another one that refuses, and one
-// that has a count for each channel in each message.
+// Some rules neither hang nor lose a cause: the one that is built, another one that refuses, and
+// one that has a count for each channel in each message.
 func TestRulesForThreads(t *testing.T) {
 	for what, p := range programs {
 		legal := legalIn(t, p)

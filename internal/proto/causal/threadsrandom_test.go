@@ -8,8 +8,9 @@ import (
 
 var threadPrograms = flag.Int("threadprograms", 40, "how many programs TestRandomThreads makes")
 
-// someProgram makes a program of which no schedule hangs without replicas: it is the record of a run. At
-// a rank, either all receives on a context name their source or none does, and one thread makes them.
+// someProgram makes a program of which no schedule hangs without replicas: it is the record of a
+// run. At a rank, either all receives on a context name their source or none does, and one thread
+// makes them.
 func someProgram(rng *rand.Rand) program {
 	const contexts = 3
 	ranks := 3 + rng.IntN(2)

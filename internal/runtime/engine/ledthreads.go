@@ -14,17 +14,18 @@ import (
 
 // Threads knows the threads of a program by names that are the same in all replicas.
 type Threads interface {
-	// Present is the thread that makes the present call, on that thread. known is false if it has no
-	// name.
+	// Present is the thread that makes the present call, on that thread. known is false if it has
+	// no name.
 	Present() (id process.ThreadID, known bool)
 	// Living are the threads with names that haven't ended.
 	Living() []LivingThread
-	// SetCreated says how many threads one of them has created. It reports whether it lives.
-	SetCreated(t LivingThread) (lives bool)
+	// SetCreated says how many threads one of them has created. known is false if there is no such
+	// thread.
+	SetCreated(t LivingThread) (known bool)
 }
 
-// LivingThread is a thread that lives, and how many threads it has created: the name of the next one
-// follows from that.
+// LivingThread is a thread that hasn't ended, and how many threads it has created: the name of the
+// next one follows from that.
 type LivingThread struct {
 	ID      process.ThreadID
 	Created uint64

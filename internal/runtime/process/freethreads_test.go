@@ -84,15 +84,16 @@ func TestServersThatNameTheirSources(t *testing.T) {
 	}
 }
 
-// lostCauses brings p the first message of rank 1, whose stamp asks for nine sends and means nothing.
+// lostCauses brings p the first message of rank 1, whose stamp asks for nine sends, and means
+// nothing.
 func lostCauses(p *Process, from proto.Proc) {
 	payload := append([]byte{1}, make([]byte, p.clock.StampSize())...)
 	payload[1] = 9
 	p.Frame(from, &wire.Header{Kind: wire.KindEager, Flags: wire.MixedLayers | wire.CausesLost, Context: 2, Src: 1, Dst: p.rank, Seq: 1, Total: 1}, payload)
 }
 
-// Nobody waits for the cause of a message whose stamp means nothing. Who has got it passes the mark on,
-// and is refused receives from any source.
+// Nobody waits for the cause of a message whose stamp means nothing. Who has got it passes the mark
+// on, and is refused receives from any source.
 func TestLostCausesAreMarked(t *testing.T) {
 	p, w := single(t, layout.Uniform(3, 2))
 	open := p.Receive(2, proto.AnyRank, 5, nil)

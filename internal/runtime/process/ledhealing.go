@@ -1,7 +1,6 @@
 package process
 
 import (
-	"maps"
 	"slices"
 
 	"banyan/internal/proto"
@@ -117,11 +116,11 @@ func (o *ordered) tail() []byte {
 				d.answer(l.asked, l.word)
 			}
 		}
-		for _, n := range slices.Sorted(maps.Keys(t.matches)) {
+		for _, n := range sorted(t.matches) {
 			d.match(n, t.matches[n])
 		}
 	}
-	for _, context := range slices.Sorted(maps.Keys(o.turns)) {
+	for _, context := range sorted(o.turns) {
 		t := o.turns[context]
 		for _, next := range t.queue[t.begin:] {
 			d.on(next.thread)
@@ -132,6 +131,15 @@ func (o *ordered) tail() []byte {
 		d.end()
 	}
 	return d.take()
+}
+
+func sorted[V any](m map[uint64]V) []uint64 {
+	keys := make([]uint64, 0, len(m))
+	for k := range m { //banyan:maporder sorted below
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // restoreOrder takes over what a donor knows of what was decided.
