@@ -9,12 +9,12 @@ import (
 // causal). It waits until this process has made the sends that precede it, and those that
 // precede an earlier message of its channel: the copies of the two may come from different
 // replicas, which have heard different things before. Where several threads of the program
-// communicate none waits, and
-// none that depends on what these have sent (layers.go). In a program of one thread it must: such a program may wait
-// for one of several receives, and would see them end in an order that is impossible. In leader
-// order none waits either: a sibling is ahead of the leader by what needs no decision, so the
-// leader makes the sends that precede the message before it asks what has come. And they could
-// wait for ever, where threads of the sender have sent and received.
+// communicate none waits, and none that depends on what these have sent (layers.go). In a program
+// of one thread it must: such a program may wait for one of several receives, and would see them
+// end in an order that is impossible. In leader order none waits either: a sibling is ahead of the
+// leader by what needs no decision, so the leader makes the sends that precede the message before
+// it asks what has come. And they could wait for ever, where threads of the sender have sent and
+// received.
 type early struct {
 	from    proto.Proc
 	header  wire.Header
