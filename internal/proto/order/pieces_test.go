@@ -8,23 +8,25 @@ import (
 	"banyan/internal/testing/explore"
 )
 
-var pieces = flag.Bool("pieces", false, "visit all states of jobs with three replicas and two deaths, for an hour or more")
+var pieces = flag.Bool("pieces", false, "have TestPieces run the jobs, too, that take hours")
 
 // TestPieces visits every state of jobs of two and three replicas with two deaths, in pieces: each
-// has two processes that may die. Together they have all that can happen.
+// has two processes that may die. Together they have all that can happen. BANYAN_EXPLORE=long has
+// it run.
 func TestPieces(t *testing.T) {
-	if !*pieces {
-		t.Skip("it takes hours: -pieces has it run")
-	}
 	for _, c := range []struct {
 		name  string
 		setup setup
+		hours bool
 	}{
-		{"2 ranks of 3 and 2", setup{programs: each, degrees: []int{3, 2}, deaths: 2}},
-		{"2 ranks of 2 and 3", setup{programs: pings, degrees: []int{2, 3}, deaths: 2}},
-		{"2 ranks of 3", setup{programs: each, degrees: []int{3, 3}, deaths: 2}},
-		{"2 ranks of 3 and 2, healing", setup{programs: each, degrees: []int{3, 2}, deaths: 2, heals: 1}},
+		{"2 ranks of 3 and 2", setup{programs: each, degrees: []int{3, 2}, deaths: 2}, false},
+		{"2 ranks of 2 and 3", setup{programs: pings, degrees: []int{2, 3}, deaths: 2}, false},
+		{"2 ranks of 3", setup{programs: each, degrees: []int{3, 3}, deaths: 2}, true},
+		{"2 ranks of 3 and 2, healing", setup{programs: each, degrees: []int{3, 2}, deaths: 2, heals: 1}, true},
 	} {
+		if !explore.Long() || c.hours && !*pieces {
+			continue
+		}
 		n := 0
 		for _, d := range c.setup.degrees {
 			n += d
