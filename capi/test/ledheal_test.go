@@ -80,29 +80,31 @@ func TestLedHeals(t *testing.T) {
 		phases, kinds, runs, kills = 150, []string{"threads", "pool", "farm", "bound", "balance"}, *ledHeals, 12
 	}
 	for _, name := range kinds {
-		healed, killed := 0, 0
-		for seed := range runs {
-			degree := 2 + seed%2
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-			args := []string{"run", "-n", "4", "--replicas", fmt.Sprint(degree), "--heal", "--order", "leader", "--verify", "--timeout", "170",
-				"--fault", fmt.Sprintf("random count=2 within=send:300 seed=%d action=kill", seed), program, name, "60", fmt.Sprint(phases)}
-			cmd := exec.CommandContext(ctx, tool("banyan"), args...)
-			var stdout bytes.Buffer
-			stderr := &donorsKiller{of: cmd, ranks: 4, rng: rand.New(rand.NewPCG(uint64(seed), 0)), left: kills}
-			cmd.Stdout, cmd.Stderr = &stdout, stderr
-			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-			cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-			cmd.WaitDelay = time.Second
-			err := cmd.Run()
-			cancel()
-			stderr.kills.Wait()
-			if err != nil || strings.Count(stdout.String(), name+" ") != phases || strings.Contains(stderr.said.String(), "differ") {
-				t.Fatalf("%s, seed %d: %v\n%.3000s\n%.5000s", name, seed, err, stdout.String(), stderr.said.String())
+		t.Run(name, func(t *testing.T) {
+			healed, killed := 0, 0
+			for seed := range runs {
+				degree := 2 + seed%2
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+				args := []string{"run", "-n", "4", "--replicas", fmt.Sprint(degree), "--heal", "--order", "leader", "--verify", "--timeout", "170",
+					"--fault", fmt.Sprintf("random count=2 within=send:300 seed=%d action=kill", seed), program, name, "60", fmt.Sprint(phases)}
+				cmd := exec.CommandContext(ctx, tool("banyan"), args...)
+				var stdout bytes.Buffer
+				stderr := &donorsKiller{of: cmd, ranks: 4, rng: rand.New(rand.NewPCG(uint64(seed), 0)), left: kills}
+				cmd.Stdout, cmd.Stderr = &stdout, stderr
+				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+				cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+				cmd.WaitDelay = time.Second
+				err := cmd.Run()
+				cancel()
+				stderr.kills.Wait()
+				if err != nil || strings.Count(stdout.String(), name+" ") != phases || strings.Contains(stderr.said.String(), "differ") {
+					t.Fatalf("%s, seed %d: %v\n%.3000s\n%.5000s", name, seed, err, stdout.String(), stderr.said.String())
+				}
+				healed, killed = healed+stderr.backs, killed+stderr.killed
 			}
-			healed, killed = healed+stderr.backs, killed+stderr.killed
-		}
-		if t.Logf("%s: %d jobs, %d replaced, %d donors killed", name, runs, healed, killed); healed == 0 {
-			t.Errorf("%s: no replica was replaced", name)
-		}
+			if t.Logf("%s: %d jobs, %d replaced, %d donors killed", name, runs, healed, killed); healed == 0 {
+				t.Errorf("%s: no replica was replaced", name)
+			}
+		})
 	}
 }
