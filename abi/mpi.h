@@ -3,6 +3,7 @@
 #ifndef MPI_H_INCLUDED
 #define MPI_H_INCLUDED
 
+#include <stddef.h> /* for programs that rely on other libraries' headers, which have it */
 #include <stdint.h>
 
 #ifdef __cplusplus

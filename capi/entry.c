@@ -834,11 +834,8 @@ ENTRY(MPI_Group_excl, (MPI_Group group, int n, const int ranks[], MPI_Group *new
 ENTRY(MPI_Group_free, (MPI_Group *group), (group),
       RESULT(banyan_GroupFree(POINTER(group))));
 
-int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
-{
-	MISSING(MPI_Group_from_session_pset, NO_OBJECT);
-}
-ALIAS(int, MPI_Group_from_session_pset, (MPI_Session session, const char *pset_name, MPI_Group *newgroup));
+ENTRY(MPI_Group_from_session_pset, (MPI_Session session, const char *pset_name, MPI_Group *newgroup), (session, pset_name, newgroup),
+      RESULT(banyan_GroupFromSessionPset(HANDLE(session), POINTER(pset_name), POINTER(newgroup))));
 
 ENTRY(MPI_Group_incl, (MPI_Group group, int n, const int ranks[], MPI_Group *newgroup), (group, n, ranks, newgroup),
       RESULT(banyan_GroupIncl(HANDLE(group), n, POINTER(ranks), POINTER(newgroup))));
@@ -1239,11 +1236,8 @@ ENTRY(MPI_Pack_size, (int incount, MPI_Datatype datatype, MPI_Comm comm, int *si
 ENTRY(MPI_Pack_size_c, (MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size), (incount, datatype, comm, size),
       RESULT(banyan_PackSize(incount, HANDLE(datatype), HANDLE(comm), POINTER(size), 1)));
 
-int PMPI_Parrived(MPI_Request request, int partition, int *flag)
-{
-	MISSING(MPI_Parrived, NO_OBJECT);
-}
-ALIAS(int, MPI_Parrived, (MPI_Request request, int partition, int *flag));
+ENTRY(MPI_Parrived, (MPI_Request request, int partition, int *flag), (request, partition, flag),
+      RESULT(banyan_Parrived(HANDLE(request), partition, POINTER(flag))));
 
 int PMPI_Pcontrol(const int level, ...)
 {
@@ -1251,35 +1245,20 @@ int PMPI_Pcontrol(const int level, ...)
 }
 ALIAS(int, MPI_Pcontrol, (const int level, ...));
 
-int PMPI_Pready(int partition, MPI_Request request)
-{
-	MISSING(MPI_Pready, NO_OBJECT);
-}
-ALIAS(int, MPI_Pready, (int partition, MPI_Request request));
+ENTRY(MPI_Pready, (int partition, MPI_Request request), (partition, request),
+      RESULT(banyan_Pready(partition, HANDLE(request))));
 
-int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request)
-{
-	MISSING(MPI_Pready_list, NO_OBJECT);
-}
-ALIAS(int, MPI_Pready_list, (int length, const int array_of_partitions[], MPI_Request request));
+ENTRY(MPI_Pready_list, (int length, const int array_of_partitions[], MPI_Request request), (length, array_of_partitions, request),
+      RESULT(banyan_PreadyList(length, POINTER(array_of_partitions), HANDLE(request))));
 
-int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
-{
-	MISSING(MPI_Pready_range, NO_OBJECT);
-}
-ALIAS(int, MPI_Pready_range, (int partition_low, int partition_high, MPI_Request request));
+ENTRY(MPI_Pready_range, (int partition_low, int partition_high, MPI_Request request), (partition_low, partition_high, request),
+      RESULT(banyan_PreadyRange(partition_low, partition_high, HANDLE(request))));
 
-int PMPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	MISSING(MPI_Precv_init, OF_COMM(comm));
-}
-ALIAS(int, MPI_Precv_init, (void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Precv_init, (void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request), (buf, partitions, count, datatype, dest, tag, comm, info, request),
+      RESULT(banyan_PrecvInit(POINTER(buf), partitions, count, HANDLE(datatype), dest, tag, HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	MISSING(MPI_Precv_init_c, OF_COMM(comm));
-}
-ALIAS(int, MPI_Precv_init_c, (void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Precv_init_c, (void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request), (buf, partitions, count, datatype, dest, tag, comm, info, request),
+      RESULT(banyan_PrecvInit(POINTER(buf), partitions, count, HANDLE(datatype), dest, tag, HANDLE(comm), HANDLE(info), POINTER(request))));
 
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
@@ -1287,17 +1266,11 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 }
 ALIAS(int, MPI_Probe, (int source, int tag, MPI_Comm comm, MPI_Status *status));
 
-int PMPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	MISSING(MPI_Psend_init, OF_COMM(comm));
-}
-ALIAS(int, MPI_Psend_init, (const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Psend_init, (const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request), (buf, partitions, count, datatype, dest, tag, comm, info, request),
+      RESULT(banyan_PsendInit(POINTER(buf), partitions, count, HANDLE(datatype), dest, tag, HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-	MISSING(MPI_Psend_init_c, OF_COMM(comm));
-}
-ALIAS(int, MPI_Psend_init_c, (const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request));
+ENTRY(MPI_Psend_init_c, (const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request), (buf, partitions, count, datatype, dest, tag, comm, info, request),
+      RESULT(banyan_PsendInit(POINTER(buf), partitions, count, HANDLE(datatype), dest, tag, HANDLE(comm), HANDLE(info), POINTER(request))));
 
 int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
 {
@@ -1542,98 +1515,53 @@ ENTRY(MPI_Sendrecv_replace, (void *buf, int count, MPI_Datatype datatype, int de
 ENTRY(MPI_Sendrecv_replace_c, (void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status), (buf, count, datatype, dest, sendtag, source, recvtag, comm, status),
       RESULT(banyan_SendrecvReplace(POINTER(buf), count, HANDLE(datatype), dest, sendtag, source, recvtag, HANDLE(comm), POINTER(status))));
 
-int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
-{
-	MISSING(MPI_Session_attach_buffer, NO_OBJECT);
-}
-ALIAS(int, MPI_Session_attach_buffer, (MPI_Session session, void *buffer, int size));
+ENTRY(MPI_Session_attach_buffer, (MPI_Session session, void *buffer, int size), (session, buffer, size),
+      RESULT(banyan_SessionAttachBuffer(HANDLE(session), POINTER(buffer), size)));
 
-int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size)
-{
-	MISSING(MPI_Session_attach_buffer_c, NO_OBJECT);
-}
-ALIAS(int, MPI_Session_attach_buffer_c, (MPI_Session session, void *buffer, MPI_Count size));
+ENTRY(MPI_Session_attach_buffer_c, (MPI_Session session, void *buffer, MPI_Count size), (session, buffer, size),
+      RESULT(banyan_SessionAttachBuffer(HANDLE(session), POINTER(buffer), size)));
 
-int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
-{
-	MISSING(MPI_Session_call_errhandler, NO_OBJECT);
-}
-ALIAS(int, MPI_Session_call_errhandler, (MPI_Session session, int errorcode));
+ENTRY(MPI_Session_call_errhandler, (MPI_Session session, int errorcode), (session, errorcode),
+      RESULT(banyan_SessionCallErrhandler(HANDLE(session), errorcode)));
 
 ENTRY(MPI_Session_create_errhandler, (MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler), (session_errhandler_fn, errhandler),
       RESULT(banyan_SessionCreateErrhandler((uintptr_t)session_errhandler_fn, POINTER(errhandler))));
 
-int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
-{
-	MISSING(MPI_Session_detach_buffer, NO_OBJECT);
-}
-ALIAS(int, MPI_Session_detach_buffer, (MPI_Session session, void *buffer_addr, int *size));
+ENTRY(MPI_Session_detach_buffer, (MPI_Session session, void *buffer_addr, int *size), (session, buffer_addr, size),
+      RESULT(banyan_SessionDetachBuffer(HANDLE(session), POINTER(buffer_addr), POINTER(size), 0)));
 
-int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size)
-{
-	MISSING(MPI_Session_detach_buffer_c, NO_OBJECT);
-}
-ALIAS(int, MPI_Session_detach_buffer_c, (MPI_Session session, void *buffer_addr, MPI_Count *size));
+ENTRY(MPI_Session_detach_buffer_c, (MPI_Session session, void *buffer_addr, MPI_Count *size), (session, buffer_addr, size),
+      RESULT(banyan_SessionDetachBuffer(HANDLE(session), POINTER(buffer_addr), POINTER(size), 1)));
 
-int PMPI_Session_finalize(MPI_Session *session)
-{
-	MISSING(MPI_Session_finalize, NO_OBJECT);
-}
-ALIAS(int, MPI_Session_finalize, (MPI_Session *session));
+ENTRY(MPI_Session_finalize, (MPI_Session *session), (session),
+      RESULT(banyan_SessionFinalize(POINTER(session))));
 
-int PMPI_Session_flush_buffer(MPI_Session session)
-{
-	MISSING(MPI_Session_flush_buffer, NO_OBJECT);
-}
-ALIAS(int, MPI_Session_flush_buffer, (MPI_Session session));
+ENTRY(MPI_Session_flush_buffer, (MPI_Session session), (session),
+      RESULT(banyan_SessionFlushBuffer(HANDLE(session))));
 
-int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
-{
-	MISSING(MPI_Session_get_errhandler, NO_OBJECT);
-}
-ALIAS(int, MPI_Session_get_errhandler, (MPI_Session session, MPI_Errhandler *errhandler));
+ENTRY(MPI_Session_get_errhandler, (MPI_Session session, MPI_Errhandler *errhandler), (session, errhandler),
+      RESULT(banyan_SessionGetErrhandler(HANDLE(session), POINTER(errhandler))));
 
-int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
-{
-	MISSING(MPI_Session_get_info, NO_OBJECT);
-}
-ALIAS(int, MPI_Session_get_info, (MPI_Session session, MPI_Info *info_used));
+ENTRY(MPI_Session_get_info, (MPI_Session session, MPI_Info *info_used), (session, info_used),
+      RESULT(banyan_SessionGetInfo(HANDLE(session), POINTER(info_used))));
 
-int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name)
-{
-	MISSING(MPI_Session_get_nth_pset, NO_OBJECT);
-}
-ALIAS(int, MPI_Session_get_nth_pset, (MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name));
+ENTRY(MPI_Session_get_nth_pset, (MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name), (session, info, n, pset_len, pset_name),
+      RESULT(banyan_SessionGetNthPset(HANDLE(session), HANDLE(info), n, POINTER(pset_len), POINTER(pset_name))));
 
-int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)
-{
-	MISSING(MPI_Session_get_num_psets, NO_OBJECT);
-}
-ALIAS(int, MPI_Session_get_num_psets, (MPI_Session session, MPI_Info info, int *npset_names));
+ENTRY(MPI_Session_get_num_psets, (MPI_Session session, MPI_Info info, int *npset_names), (session, info, npset_names),
+      RESULT(banyan_SessionGetNumPsets(HANDLE(session), HANDLE(info), POINTER(npset_names))));
 
-int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info)
-{
-	MISSING(MPI_Session_get_pset_info, NO_OBJECT);
-}
-ALIAS(int, MPI_Session_get_pset_info, (MPI_Session session, const char *pset_name, MPI_Info *info));
+ENTRY(MPI_Session_get_pset_info, (MPI_Session session, const char *pset_name, MPI_Info *info), (session, pset_name, info),
+      RESULT(banyan_SessionGetPsetInfo(HANDLE(session), POINTER(pset_name), POINTER(info))));
 
-int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
-{
-	MISSING(MPI_Session_iflush_buffer, NO_OBJECT);
-}
-ALIAS(int, MPI_Session_iflush_buffer, (MPI_Session session, MPI_Request *request));
+ENTRY(MPI_Session_iflush_buffer, (MPI_Session session, MPI_Request *request), (session, request),
+      RESULT(banyan_SessionIflushBuffer(HANDLE(session), POINTER(request))));
 
-int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
-{
-	MISSING(MPI_Session_init, NO_OBJECT);
-}
-ALIAS(int, MPI_Session_init, (MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session));
+ENTRY(MPI_Session_init, (MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session), (info, errhandler, session),
+      RESULT(banyan_SessionInit(HANDLE(info), HANDLE(errhandler), POINTER(session))));
 
-int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
-{
-	MISSING(MPI_Session_set_errhandler, NO_OBJECT);
-}
-ALIAS(int, MPI_Session_set_errhandler, (MPI_Session session, MPI_Errhandler errhandler));
+ENTRY(MPI_Session_set_errhandler, (MPI_Session session, MPI_Errhandler errhandler), (session, errhandler),
+      RESULT(banyan_SessionSetErrhandler(HANDLE(session), HANDLE(errhandler))));
 
 ENTRY(MPI_Ssend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), (buf, count, datatype, dest, tag, comm),
       RESULT(banyan_Ssend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm))));

@@ -875,6 +875,11 @@ func banyan_GroupFree(_group unsafe.Pointer) int32 {
 	return int32(process.GroupFree((*binding.Group)(_group)))
 }
 
+//export banyan_GroupFromSessionPset
+func banyan_GroupFromSessionPset(_session uintptr, _psetName unsafe.Pointer, _newgroup unsafe.Pointer) int32 {
+	return int32(process.GroupFromSessionPset(binding.Session(_session), (*byte)(_psetName), (*binding.Group)(_newgroup)))
+}
+
 //export banyan_GroupIncl
 func banyan_GroupIncl(_group uintptr, _n int32, _ranks unsafe.Pointer, _newgroup unsafe.Pointer) int32 {
 	return int32(process.GroupIncl(binding.Group(_group), _n, (*int32)(_ranks), (*binding.Group)(_newgroup)))
@@ -1275,9 +1280,39 @@ func banyan_PackSize(_incount int64, _datatype uintptr, _comm uintptr, _size uns
 	return int32(process.PackSize(_incount, binding.Datatype(_datatype), binding.Comm(_comm), binding.CountOut{P: _size, Wide: _sizeWide != 0}))
 }
 
+//export banyan_Parrived
+func banyan_Parrived(_request uintptr, _partition int32, _flag unsafe.Pointer) int32 {
+	return int32(process.Parrived(binding.Request(_request), _partition, (*int32)(_flag)))
+}
+
+//export banyan_Pready
+func banyan_Pready(_partition int32, _request uintptr) int32 {
+	return int32(process.Pready(_partition, binding.Request(_request)))
+}
+
+//export banyan_PreadyList
+func banyan_PreadyList(_length int32, _arrayOfPartitions unsafe.Pointer, _request uintptr) int32 {
+	return int32(process.PreadyList(_length, (*int32)(_arrayOfPartitions), binding.Request(_request)))
+}
+
+//export banyan_PreadyRange
+func banyan_PreadyRange(_partitionLow int32, _partitionHigh int32, _request uintptr) int32 {
+	return int32(process.PreadyRange(_partitionLow, _partitionHigh, binding.Request(_request)))
+}
+
+//export banyan_PrecvInit
+func banyan_PrecvInit(_buf unsafe.Pointer, _partitions int32, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.PrecvInit(_buf, _partitions, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+}
+
 //export banyan_Probe
 func banyan_Probe(_source int32, _tag int32, _comm uintptr, _status unsafe.Pointer) int32 {
 	return int32(process.Probe(_source, _tag, binding.Comm(_comm), (*binding.Status)(_status)))
+}
+
+//export banyan_PsendInit
+func banyan_PsendInit(_buf unsafe.Pointer, _partitions int32, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.PsendInit(_buf, _partitions, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
 }
 
 //export banyan_QueryThread
@@ -1440,9 +1475,74 @@ func banyan_SendrecvReplace(_buf unsafe.Pointer, _count int64, _datatype uintptr
 	return int32(process.SendrecvReplace(_buf, _count, binding.Datatype(_datatype), _dest, _sendtag, _source, _recvtag, binding.Comm(_comm), (*binding.Status)(_status)))
 }
 
+//export banyan_SessionAttachBuffer
+func banyan_SessionAttachBuffer(_session uintptr, _buffer unsafe.Pointer, _size int64) int32 {
+	return int32(process.SessionAttachBuffer(binding.Session(_session), _buffer, _size))
+}
+
+//export banyan_SessionCallErrhandler
+func banyan_SessionCallErrhandler(_session uintptr, _errorcode int32) int32 {
+	return int32(process.SessionCallErrhandler(binding.Session(_session), _errorcode))
+}
+
 //export banyan_SessionCreateErrhandler
 func banyan_SessionCreateErrhandler(_sessionErrhandlerFn uintptr, _errhandler unsafe.Pointer) int32 {
 	return int32(process.SessionCreateErrhandler(_sessionErrhandlerFn, (*binding.Errhandler)(_errhandler)))
+}
+
+//export banyan_SessionDetachBuffer
+func banyan_SessionDetachBuffer(_session uintptr, _bufferAddr unsafe.Pointer, _size unsafe.Pointer, _sizeWide int32) int32 {
+	return int32(process.SessionDetachBuffer(binding.Session(_session), _bufferAddr, binding.CountOut{P: _size, Wide: _sizeWide != 0}))
+}
+
+//export banyan_SessionFinalize
+func banyan_SessionFinalize(_session unsafe.Pointer) int32 {
+	return int32(process.SessionFinalize((*binding.Session)(_session)))
+}
+
+//export banyan_SessionFlushBuffer
+func banyan_SessionFlushBuffer(_session uintptr) int32 {
+	return int32(process.SessionFlushBuffer(binding.Session(_session)))
+}
+
+//export banyan_SessionGetErrhandler
+func banyan_SessionGetErrhandler(_session uintptr, _errhandler unsafe.Pointer) int32 {
+	return int32(process.SessionGetErrhandler(binding.Session(_session), (*binding.Errhandler)(_errhandler)))
+}
+
+//export banyan_SessionGetInfo
+func banyan_SessionGetInfo(_session uintptr, _infoUsed unsafe.Pointer) int32 {
+	return int32(process.SessionGetInfo(binding.Session(_session), (*binding.Info)(_infoUsed)))
+}
+
+//export banyan_SessionGetNthPset
+func banyan_SessionGetNthPset(_session uintptr, _info uintptr, _n int32, _psetLen unsafe.Pointer, _psetName unsafe.Pointer) int32 {
+	return int32(process.SessionGetNthPset(binding.Session(_session), binding.Info(_info), _n, (*int32)(_psetLen), (*byte)(_psetName)))
+}
+
+//export banyan_SessionGetNumPsets
+func banyan_SessionGetNumPsets(_session uintptr, _info uintptr, _npsetNames unsafe.Pointer) int32 {
+	return int32(process.SessionGetNumPsets(binding.Session(_session), binding.Info(_info), (*int32)(_npsetNames)))
+}
+
+//export banyan_SessionGetPsetInfo
+func banyan_SessionGetPsetInfo(_session uintptr, _psetName unsafe.Pointer, _info unsafe.Pointer) int32 {
+	return int32(process.SessionGetPsetInfo(binding.Session(_session), (*byte)(_psetName), (*binding.Info)(_info)))
+}
+
+//export banyan_SessionIflushBuffer
+func banyan_SessionIflushBuffer(_session uintptr, _request unsafe.Pointer) int32 {
+	return int32(process.SessionIflushBuffer(binding.Session(_session), (*binding.Request)(_request)))
+}
+
+//export banyan_SessionInit
+func banyan_SessionInit(_info uintptr, _errhandler uintptr, _session unsafe.Pointer) int32 {
+	return int32(process.SessionInit(binding.Info(_info), binding.Errhandler(_errhandler), (*binding.Session)(_session)))
+}
+
+//export banyan_SessionSetErrhandler
+func banyan_SessionSetErrhandler(_session uintptr, _errhandler uintptr) int32 {
+	return int32(process.SessionSetErrhandler(binding.Session(_session), binding.Errhandler(_errhandler)))
 }
 
 //export banyan_Ssend

@@ -37,7 +37,7 @@ import (
 )
 
 // process is the library's state in this operating-system process.
-var process = binding.New(binding.Host{Join: joinJob, Flush: flush, Exit: exit, ThreadsLed: ledThreads, Callbacks: callbacks{}, Locate: uintptr(C.banyan_last_words()), Controls: controls()})
+var process = binding.New(binding.Host{Join: joinJob, Flush: flush, Exit: exit, ThreadsLed: ledThreads, AtExit: atExit, Callbacks: callbacks{}, Locate: uintptr(C.banyan_last_words()), Controls: controls()})
 
 func joinJob(heard func(engine.Event)) (binding.Job, error) {
 	first, err := initialErrhandler()

@@ -23,6 +23,7 @@ func header(table *abi.Table) ([]byte, error) {
 #ifndef MPI_H_INCLUDED
 #define MPI_H_INCLUDED
 
+#include <stddef.h> /* for programs that rely on other libraries' headers, which have it */
 #include <stdint.h>
 
 #ifdef __cplusplus

@@ -19,12 +19,13 @@ func TestMain(m *testing.M) { jobtest.Main(m, main) }
 
 // Real processes are killed at random, two in a job, but never a rank and its buddy. With spares
 // enough the output is that of the undisturbed job, to the byte. Without, only the number of ranks
-// in it is another.
+// in it is another. Few jobs print nothing, because rank 0 dies between the last agreement and its
+// print.
 func TestKills(t *testing.T) {
 	const jobs = 6 // make soak tries many more
 	args := []string{"-cells", "400", "-steps", "3000", "-every", "100"}
 	undisturbed := map[int]string{}
-	begin, deaths, tried := time.Now(), 0, 0
+	begin, deaths, tried, silent := time.Now(), 0, 0, 0
 	for seed := 1; seed <= jobs || time.Since(begin) < *soak; seed++ {
 		random := rand.New(rand.NewPCG(uint64(seed), 0))
 		n, spares := 4+random.IntN(3), random.IntN(3)
@@ -48,12 +49,26 @@ func TestKills(t *testing.T) {
 			got, _, _ = strings.Cut(got, ", with")
 			want, _, _ = strings.Cut(want, ", with")
 		}
-		if r.ExitCode != 0 || got != want {
+		code, printer := 0, false
+		for _, d := range r.Deaths {
+			printer = printer || d.Rank == 0
+			if d.Finalized { // the job's code is that of a rank that was killed between MPI_Finalize and its exit
+				code = 128 + d.Signal
+			}
+		}
+		if printer && r.ExitCode == code && r.Stdout == "" {
+			silent++ // it had the outcome, as all others, and died before it printed that
+			continue
+		}
+		if r.ExitCode != code || got != want {
 			t.Errorf("%s\nexit code %d, %d deaths\nstderr:\n%s\nstdout:\n%s\nundisturbed:\n%s",
 				jobtest.Command(faults, config), r.ExitCode, len(r.Deaths), r.Stderr, r.Stdout, undisturbed[n])
 		}
 	}
-	t.Logf("%d processes died in %d jobs", deaths, tried)
+	t.Logf("%d processes died in %d jobs, of which %d printed nothing", deaths, tried, silent)
+	if silent > 1+tried/10 {
+		t.Error("too many jobs print nothing")
+	}
 	if deaths < tried/2 {
 		t.Error("most jobs end before their faults")
 	}

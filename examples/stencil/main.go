@@ -11,7 +11,8 @@
 //	banyan run -n 4 --spare-ranks 2 --fault 'kill rank=2 at=300ms' ./stencil -steps 200000
 //
 // If a rank and its buddy die between two copies, the part is lost, and the program ends with an
-// error. With replicas it runs, too, and sees no death. docs/guide/ulfm.md tells what it uses.
+// error. If the rank that prints dies between the last agreement and its print, nothing is printed.
+// With replicas the program runs, too, and sees no death. docs/guide/ulfm.md tells what it uses.
 package main
 
 import (

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -94,6 +95,13 @@ func (p *part) find() error {
 		name = filepath.Join(dir, name)
 	}
 	path, err := exec.LookPath(name)
+	if errors.Is(err, exec.ErrNotFound) && !strings.Contains(name, "/") {
+		// Other libraries' mpiexec take the program in the directory where it starts, and scripts
+		// rely on that.
+		if here, e := exec.LookPath(cmp.Or(p.Dir, ".") + "/" + name); e == nil {
+			path, err = here, nil
+		}
+	}
 	switch {
 	case err == nil:
 		if p.Dir != "" { // PATH may be relative, and the process starts elsewhere

@@ -50,14 +50,17 @@ func TestBadParts(t *testing.T) {
 	}
 }
 
-// A name with a slash is looked up in the directory where the program starts.
+// A name with a slash is looked up in the directory where the program starts, and one without is
+// looked up there after PATH.
 func TestProgramInItsDirectory(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "here"), []byte("#!/bin/sh\necho here\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if o := run(t, Config{Program: "./here", Dir: dir}); o.stdout != "here\n" {
-		t.Errorf("%q %q", o.stdout, o.stderr)
+	for _, name := range []string{"./here", "here"} {
+		if o := run(t, Config{Program: name, Dir: dir}); o.stdout != "here\n" {
+			t.Errorf("%s: %q %q", name, o.stdout, o.stderr)
+		}
 	}
 }
 

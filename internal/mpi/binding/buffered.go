@@ -34,7 +34,9 @@ type waiting struct {
 func (p *Process) bsend(c *communicator, function string, d *data, dest, tag int32) Code {
 	s := &c.sendBuffer
 	if !s.is() {
-		s = &p.sendBuffer
+		if s = &p.sendBuffer; c.session != nil {
+			s = &c.session.sendBuffer
+		}
 	}
 	s.mu.Lock()
 	size := int64(len(d.bytes)) + BsendOverhead

@@ -9,7 +9,7 @@ import (
 // newCommunicator gives a new communicator its parent's error handler. Constructors set the
 // rest.
 func (p *Process) newCommunicator(parent *communicator, inner *comm.Comm) *communicator {
-	c := &communicator{comm: inner}
+	c := &communicator{comm: inner, session: parent.session}
 	c.errhandler.Store(parent.errhandler.Load())
 	return c
 }
@@ -288,7 +288,7 @@ func (p *Process) CommCompare(comm1, comm2 Comm, result *int32) Code {
 		*result = compareInter(a.inter, b.inter)
 		return Success
 	}
-	*result = compareGroups(&group{a.comm.Ranks()}, &group{b.comm.Ranks()})
+	*result = compareGroups(&group{ranks: a.comm.Ranks()}, &group{ranks: b.comm.Ranks()})
 	if *result == Ident && !a.comm.Same(b.comm) {
 		*result = Congruent
 	}

@@ -26,6 +26,9 @@ func (p *Process) founder(function string, g *group, h Group, hints Info, e Errh
 		return nil, p.fail(nil, function, ErrErrhandler, "the error handler is not one for communicators")
 	}
 	c := &communicator{comm: world.comm, handle: CommNull}
+	if g != nil {
+		c.session = g.session
+	}
 	c.name.Store(&foundName)
 	c.errhandler.Store(handler)
 	p.takes(handler)

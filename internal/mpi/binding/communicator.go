@@ -22,6 +22,7 @@ type communicator struct {
 	uses       atomic.Int32 // operations under way, plus 1 until it is freed
 	topology   topology     // nil if it has none
 	sendBuffer sendBuffer   // for its buffered sends
+	session    *session     // that it comes from; nil: from the world
 
 	idle atomic.Pointer[collective] // for its next collective call
 }

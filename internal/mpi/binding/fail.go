@@ -108,11 +108,11 @@ func (p *Process) act(c *communicator, code Code, text func() string) Code {
 	}
 }
 
-// outOfTime is the error of a call before MPI_Init or after MPI_Finalize. No communicator's
-// handler can decide, so the process ends.
+// outOfTime is the error of a call before MPI_Init, without a session, or after MPI_Finalize. No
+// communicator's handler can decide, so the process ends.
 func (p *Process) outOfTime(function string) Code {
 	why := "is called before MPI_Init"
-	if p.state.Load() >= finalising {
+	if p.state.Load() >= finalising || p.ended.Load() {
 		why = "is called after MPI_Finalize"
 	}
 	p.host.Exit(1, function+" "+why)

@@ -227,7 +227,7 @@ func (p *Process) FileGetGroup(fh File, group *Group) Code {
 	if f == nil {
 		return p.noFile("MPI_File_get_group", fh)
 	}
-	*group = p.newGroup(f.comm.Ranks())
+	*group = p.newGroup(f.comm.Ranks(), nil)
 	return Success
 }
 

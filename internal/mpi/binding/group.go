@@ -8,7 +8,8 @@ import (
 
 // group is an ordered set of ranks of the world. It never changes.
 type group struct {
-	ranks []proto.Rank
+	ranks   []proto.Rank
+	session *session // that it comes from; nil: from a communicator
 }
 
 var emptyGroup = &group{}
@@ -32,12 +33,12 @@ func (p *Process) noGroup(function string, h Group) Code {
 	return p.noHandle(nil, function, ErrGroup, "group", uintptr(h))
 }
 
-// newGroup gives a group of ranks a handle.
-func (p *Process) newGroup(ranks []proto.Rank) Group {
+// newGroup gives a group of ranks a handle. from is the session that they come from, or nil.
+func (p *Process) newGroup(ranks []proto.Rank, from *session) Group {
 	if len(ranks) == 0 {
 		return GroupEmpty
 	}
-	return Group(p.groups.add(&group{ranks}))
+	return Group(p.groups.add(&group{ranks, from}))
 }
 
 // rankOf is a member's rank in the group, or Undefined.
@@ -120,7 +121,7 @@ func (p *Process) GroupCompare(group1, group2 Group, result *int32) Code {
 func (p *Process) GroupUnion(group1, group2 Group, newgroup *Group) Code {
 	return p.withGroups("MPI_Group_union", group1, group2, func(a, b *group) {
 		in := a.set()
-		*newgroup = p.newGroup(append(slices.Clone(a.ranks), b.chosen(func(r proto.Rank) bool { return !in[r] })...))
+		*newgroup = p.newGroup(append(slices.Clone(a.ranks), b.chosen(func(r proto.Rank) bool { return !in[r] })...), a.session)
 	})
 }
 
@@ -128,7 +129,7 @@ func (p *Process) GroupUnion(group1, group2 Group, newgroup *Group) Code {
 func (p *Process) GroupIntersection(group1, group2 Group, newgroup *Group) Code {
 	return p.withGroups("MPI_Group_intersection", group1, group2, func(a, b *group) {
 		in := b.set()
-		*newgroup = p.newGroup(a.chosen(func(r proto.Rank) bool { return in[r] }))
+		*newgroup = p.newGroup(a.chosen(func(r proto.Rank) bool { return in[r] }), a.session)
 	})
 }
 
@@ -136,7 +137,7 @@ func (p *Process) GroupIntersection(group1, group2 Group, newgroup *Group) Code 
 func (p *Process) GroupDifference(group1, group2 Group, newgroup *Group) Code {
 	return p.withGroups("MPI_Group_difference", group1, group2, func(a, b *group) {
 		in := b.set()
-		*newgroup = p.newGroup(a.chosen(func(r proto.Rank) bool { return !in[r] }))
+		*newgroup = p.newGroup(a.chosen(func(r proto.Rank) bool { return !in[r] }), a.session)
 	})
 }
 
@@ -267,7 +268,7 @@ func (p *Process) choose(function string, h Group, n int32, choice func(yield fu
 			}
 		}
 	}
-	*newgroup = p.newGroup(list)
+	*newgroup = p.newGroup(list, g.session)
 	return Success
 }
 
@@ -290,6 +291,6 @@ func (p *Process) CommGroup(comm Comm, group *Group) Code {
 	if c.inter != nil {
 		ranks = c.inter.LocalRanks()
 	}
-	*group = p.newGroup(ranks)
+	*group = p.newGroup(ranks, c.session)
 	return Success
 }

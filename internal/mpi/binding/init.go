@@ -31,41 +31,66 @@ func (p *Process) InitThread(argc *int32, argv unsafe.Pointer, required int32, p
 }
 
 func (p *Process) initialise(function string, level int32) Code {
-	if !p.state.CompareAndSwap(fresh, initialising) {
-		if p.state.Load() >= finalising {
+	if p.began.Swap(true) {
+		if p.state.Load() >= finalising || p.ended.Load() {
 			return p.outOfTime(function)
 		}
 		return p.fail(nil, function, ErrOther, "the library is initialised already")
 	}
+	return p.join(function, level)
+}
+
+// join makes this process part of the job, unless a session, or MPI_Init, has done so, and sees to
+// the level of thread support.
+func (p *Process) join(function string, level int32) Code {
+	p.joining.Lock()
+	defer p.joining.Unlock()
+	switch s := p.state.Load(); {
+	case s >= finalising:
+		return p.outOfTime(function)
+	case s == running:
+		if level > p.level {
+			p.support(level)
+		}
+		return Success
+	}
+	p.state.Store(initialising)
 	job, err := p.host.Join(p.Heard)
 	if err != nil {
 		p.host.Exit(1, fmt.Sprintf("%s: %v", function, err))
 		return ErrOther
 	}
-	p.job, p.level, p.thread = job, level, syscall.Gettid()
+	p.job, p.thread = job, syscall.Gettid()
 	if err := p.openWorld(); err != nil {
 		job.Abort(1, fmt.Sprintf("%s: %v", function, err))
 		return ErrOther
 	}
+	p.support(level)
+	p.heard.begin(job.Engine())
+	p.state.Store(running)
+	return Success
+}
+
+// support sees to a level of thread support, or to the next lower one that there is.
+func (p *Process) support(level int32) {
+	e := p.job.Engine()
 	if level == ThreadMultiple {
-		job.Engine().StayFree()
-		if e := job.Engine(); e.Led() {
+		e.StayFree()
+		if e.Led() {
 			switch {
 			case !e.OrderThreads():
-				p.level, level = ThreadSerialized, ThreadSerialized
+				level = ThreadSerialized
 			case p.host.ThreadsLed != nil:
 				p.host.ThreadsLed()
 			}
 		}
 	}
+	p.level = level
 	if level == ThreadMultiple {
-		job.Engine().ManyThreads()
+		e.ManyThreads()
 	} else {
-		job.Engine().OneThread()
+		e.OneThread()
 	}
-	p.heard.begin(job.Engine())
-	p.state.Store(running)
-	return Success
 }
 
 // openWorld makes the predefined communicators.
@@ -102,31 +127,42 @@ func (p *Process) openWorld() error {
 
 // Initialized is MPI_Initialized.
 func (p *Process) Initialized(flag *int32) Code {
-	*flag = truth(p.state.Load() >= running)
+	*flag = truth(p.began.Load() && p.state.Load() >= running)
 	return Success
 }
 
-// Finalize is MPI_Finalize.
+// Finalize is MPI_Finalize. A process that has used sessions leaves the job later; see Exits.
 func (p *Process) Finalize() Code {
-	if !p.live() {
-		return p.outOfTime("MPI_Finalize")
+	const function = "MPI_Finalize"
+	if !p.live() || !p.began.Load() || p.ended.Load() {
+		return p.outOfTime(function)
 	}
 	// The standard lets programs clean up in these delete functions.
 	self := p.self.Load()
 	if code := p.deleteAttributes(&self.attributes, uintptr(CommSelf)); code != Success {
-		return p.callbackFailed(self, "MPI_Finalize", "delete", code)
+		return p.callbackFailed(self, function, "delete", code)
 	}
 	p.toolSample() // the last one: tools may read it afterwards
-	if !p.state.CompareAndSwap(running, finalising) {
-		return p.outOfTime("MPI_Finalize")
+	if p.sessions.used.Load() {
+		p.ended.Store(true)
+		return Success
 	}
+	if !p.state.CompareAndSwap(running, finalising) {
+		return p.outOfTime(function)
+	}
+	return p.leave(function)
+}
+
+// leave leaves the job, together with all other processes.
+func (p *Process) leave(function string) Code {
 	p.leaveWindows()
 	err := p.job.Leave()
+	p.ended.Store(true)
 	p.state.Store(finalised)
 	p.world.Store(nil)
 	p.self.Store(nil)
 	if err != nil {
-		p.host.Exit(1, fmt.Sprintf("MPI_Finalize: %v", err))
+		p.host.Exit(1, fmt.Sprintf("%s: %v", function, err))
 		return ErrOther
 	}
 	return Success
@@ -137,7 +173,7 @@ func (p *Process) live() bool { return p.state.Load() == running }
 
 // Finalized is MPI_Finalized.
 func (p *Process) Finalized(flag *int32) Code {
-	*flag = truth(p.state.Load() == finalised)
+	*flag = truth(p.ended.Load())
 	return Success
 }
 

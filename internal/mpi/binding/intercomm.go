@@ -89,7 +89,7 @@ func (p *Process) CommRemoteSize(comm Comm, size *int32) Code {
 func (p *Process) CommRemoteGroup(comm Comm, group *Group) Code {
 	c, code := p.betweenGroups("MPI_Comm_remote_group", comm)
 	if c != nil {
-		*group = p.newGroup(c.inter.Ranks())
+		*group = p.newGroup(c.inter.Ranks(), c.session)
 	}
 	return code
 }
@@ -116,8 +116,8 @@ func compareInter(a, b *comm.Inter) int32 {
 	if a.Same(b) {
 		return Ident
 	}
-	local := compareGroups(&group{a.LocalRanks()}, &group{b.LocalRanks()})
-	remote := compareGroups(&group{a.Ranks()}, &group{b.Ranks()})
+	local := compareGroups(&group{ranks: a.LocalRanks()}, &group{ranks: b.LocalRanks()})
+	remote := compareGroups(&group{ranks: a.Ranks()}, &group{ranks: b.Ranks()})
 	switch {
 	case local == Unequal || remote == Unequal:
 		return Unequal

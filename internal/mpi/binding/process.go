@@ -51,6 +51,8 @@ type Host struct {
 	Exit func(code int, why string)
 	// ThreadsLed, if set, is told that threads of the program are led, each by its name.
 	ThreadsLed func()
+	// AtExit, if set, has Exits called when the process exits.
+	AtExit func()
 	// Locate is a C function of the type of an error handler. It calls LastWords with the line of
 	// the program. 0 if there is none.
 	Locate uintptr
@@ -77,6 +79,9 @@ type Process struct {
 	thread int   // id of the thread that initialised
 	level  int32 // of thread support
 
+	began, ended atomic.Bool // MPI_Init was called; MPI_Finalize has returned
+	joining      sync.Mutex  // of the first session, or MPI_Init
+
 	world, self atomic.Pointer[communicator] // nil unless running
 
 	comms       table[communicator]
@@ -93,6 +98,7 @@ type Process struct {
 	wins        table[window]
 	files       table[openFile]
 	usedFiles   atomic.Bool
+	sessions    sessions
 	fileless    communicator        // MPI_FILE_NULL, for its error handler
 	datareps    map[string]*datarep // that the program has registered; guarded by mu
 	raised      raisedErrors
@@ -128,6 +134,6 @@ func New(host Host) *Process {
 	p.messages.kind = kindMessage
 	p.ops.kind = kindOp
 	p.wins.kind = kindWin
-	p.files.kind = kindFile
+	p.files.kind, p.sessions.kind = kindFile, kindSession
 	return p
 }

@@ -206,7 +206,7 @@ func (p *Process) WinGetGroup(win Win, group *Group) Code {
 	if w == nil {
 		return p.noWin("MPI_Win_get_group", win)
 	}
-	*group = p.newGroup(w.comm.Ranks())
+	*group = p.newGroup(w.comm.Ranks(), nil)
 	return Success
 }
 

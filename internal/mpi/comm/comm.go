@@ -70,7 +70,8 @@ type Comm struct {
 
 	mu       sync.Mutex
 	children uint64            // communicators made from this one
-	groups   map[uint64]uint64 // by CreateGroup, for each group and tag
+	groups   map[uint64]uint64 // see count
+	ends     map[uint64]int    // of partitioned messages, by context
 
 	plans plans
 }

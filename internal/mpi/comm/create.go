@@ -37,14 +37,19 @@ func (c *Comm) CreateGroup(group []proto.Rank, tag int) (*Comm, error) {
 	}
 	// All members have called this equally often with the same group and tag, and no other group or
 	// tag gives the same context.
+	n := c.count(key)
+	return c.subset("CreateGroup", splitmix.Mix(splitmix.Mix(splitmix.Mix(splitmix.Mix(c.context)^groupBranch)^key)^n)&^collectivePart, group)
+}
+
+// count counts what has a key, from 1 on. The counts belong to the state of a replica.
+func (c *Comm) count(key uint64) uint64 {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.groups == nil {
 		c.groups = map[uint64]uint64{}
 	}
 	c.groups[key]++
-	n := c.groups[key]
-	c.mu.Unlock()
-	return c.subset("CreateGroup", splitmix.Mix(splitmix.Mix(splitmix.Mix(splitmix.Mix(c.context)^groupBranch)^key)^n)&^collectivePart, group)
+	return c.groups[key]
 }
 
 // groupBranch keeps the contexts of CreateGroup apart from those of other children, which count

@@ -52,6 +52,7 @@ const (
 	StepReceive                   // from Peer, exactly as much as Data holds
 	StepBroadcast                 // Data from the root, which is number Peer of the context
 	StepOnce                      // With is a *Once, which one replica of the rank does
+	StepGiven                     // until Count sends have been given; see Engine.Give
 	StepWait                      // for the first Count operations that were started
 	StepCopy                      // From to Data
 	StepCombine                   // Data = Data With From
@@ -63,7 +64,7 @@ type Step struct {
 	thread runsOn
 	Peer   proto.Rank    // in the world; the root of a broadcast by its index in the context
 	shape  process.Shape // of a broadcast
-	Count  int
+	Count  int           // of a wait; of a send or receive: its tag, counted from the schedule's
 	Data   []byte
 	From   []byte
 	With   Combiner
@@ -107,6 +108,12 @@ func (s *Schedule) Send(to proto.Rank, data []byte) {
 	s.large = s.large || len(data) > process.EagerLimit
 }
 
+// SendTagged is Send with a tag of its own, counted from the schedule's.
+func (s *Schedule) SendTagged(to proto.Rank, tag int32, data []byte) {
+	s.Send(to, data)
+	s.steps[len(s.steps)-1].Count = int(tag)
+}
+
 // Offer adds a send to a world rank that ends when the receiver has the data.
 func (s *Schedule) Offer(to proto.Rank, data []byte) {
 	st := s.start(StepOffer)
@@ -120,6 +127,15 @@ func (s *Schedule) Receive(from proto.Rank, buffer []byte) {
 	st.Peer, st.Data = from, buffer
 	s.large = s.large || len(buffer) > lockedBytes
 }
+
+// ReceiveTagged is Receive with a tag of its own, counted from the schedule's.
+func (s *Schedule) ReceiveTagged(from proto.Rank, tag int32, buffer []byte) {
+	s.Receive(from, buffer)
+	s.steps[len(s.steps)-1].Count = int(tag)
+}
+
+// Given adds a wait until the program has given n sends since the start, by Engine.Give.
+func (s *Schedule) Given(n int) { s.step(StepGiven).Count = n }
 
 // Broadcast adds a part in the context's next broadcast; see process.Process.Broadcast.
 func (s *Schedule) Broadcast(root int, shape process.Shape, buffer []byte) {

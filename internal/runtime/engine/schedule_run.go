@@ -19,6 +19,7 @@ type runState struct {
 	next    int         // the step that is due
 	under   []operation // those that were started, in their order
 	oldest  int         // the first of under that hasn't ended
+	given   int         // sends that the program has given
 	err     error       // the first error
 	broken  bool        // after err there is no point in going on
 	lent    bool        // a step that needs no lock is due, or being run
@@ -77,7 +78,7 @@ func (e *Engine) Start(s *Schedule) Handle {
 }
 
 func (e *Engine) begin(s *Schedule, oneTime bool) Handle {
-	s.under, s.next, s.oldest = s.under[:0], 0, 0
+	s.under, s.next, s.oldest, s.given = s.under[:0], 0, 0, 0
 	s.err, s.broken, s.lent, s.oneTime, s.ended, s.behind = nil, false, false, oneTime, false, nil
 	s.handle = Handle{}
 	if oneTime || e.cfg.Process.Layout.Replicated() {
@@ -133,13 +134,18 @@ func (e *Engine) advance(s *Schedule) {
 		st := &s.steps[s.next]
 		switch st.Kind {
 		case StepSend:
-			s.under = append(s.under, operation{e.send(s.Context, st.Peer, s.Tag, st.Data), s.sent()})
+			s.under = append(s.under, operation{e.send(s.Context, st.Peer, s.Tag+int32(st.Count), st.Data), s.sent()})
 		case StepOffer:
 			s.under = append(s.under, operation{e.offer(s.Context, st.Peer, s.Tag, st.Data), s.sent()})
 		case StepReceive:
-			s.under = append(s.under, operation{e.p.Receive(s.Context, st.Peer, s.Tag, st.Data), len(st.Data)})
+			s.under = append(s.under, operation{e.p.Receive(s.Context, st.Peer, s.Tag+int32(st.Count), st.Data), len(st.Data)})
 		case StepBroadcast:
 			s.under = append(s.under, operation{e.broadcast(s.casts(), int(st.Peer), st.shape, st.Data), unsized})
+		case StepGiven:
+			if s.given < st.Count {
+				e.p.Suspend()
+				return
+			}
 		case StepOnce:
 			s.under = append(s.under, operation{e.doOnce(st.With.(*Once)), unsized})
 		case StepWait:
