@@ -41,10 +41,30 @@ func callerInC() string {
 	return join.Line(make(callSites).present())
 }
 
-// threadInC names the program's thread that makes the present call, on that thread.
-func threadInC() (id runtime.ThreadID, known bool) {
+// threads are the program's threads that have names.
+type threads struct{}
+
+func (threads) Present() (id runtime.ThreadID, known bool) {
 	name := C.banyan_thread()
 	return runtime.ThreadID(name) - C.BANYAN_FIRST_THREAD, name != 0
+}
+
+func (threads) Living() []engine.LivingThread {
+	var names, created []C.uint64_t
+	n := C.size_t(16)
+	for n > C.size_t(len(names)) { // others may begin meanwhile
+		names, created = make([]C.uint64_t, n), make([]C.uint64_t, n)
+		n = C.banyan_threads(&names[0], &created[0], n)
+	}
+	all := make([]engine.LivingThread, n)
+	for i := range all {
+		all[i] = engine.LivingThread{ID: runtime.ThreadID(names[i]) - C.BANYAN_FIRST_THREAD, Created: uint64(created[i])}
+	}
+	return all
+}
+
+func (threads) SetCreated(t engine.LivingThread) (known bool) {
+	return C.banyan_thread_created(C.uint64_t(t.ID)+C.BANYAN_FIRST_THREAD, C.uint64_t(t.Created)) != 0
 }
 
 func closeTime() {

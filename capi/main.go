@@ -44,7 +44,7 @@ func joinJob(heard func(engine.Event)) (binding.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := join.Join(join.Options{Lane: true, Heard: heard, Where: callerInC, Thread: threadInC})
+	j, err := join.Join(join.Options{Lane: true, Heard: heard, Where: callerInC, Threads: threads{}})
 	if err != nil {
 		return nil, err
 	}

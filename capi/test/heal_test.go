@@ -5,10 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -61,26 +58,11 @@ type donorKiller struct {
 func (a *donorKiller) Write(b []byte) (int, error) {
 	if !a.done && bytes.Contains(b, []byte("is back")) {
 		a.done = true
-		if pid := a.victim(); pid > 0 {
+		if pid := childOf(a.of.Process.Pid, a.number); pid > 0 {
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
 	return a.said.Write(b)
-}
-
-func (a *donorKiller) victim() int {
-	children, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", a.of.Process.Pid))
-	for _, name := range children {
-		pids, _ := os.ReadFile(name)
-		for _, pid := range strings.Fields(string(pids)) {
-			env, _ := os.ReadFile("/proc/" + pid + "/environ")
-			if bytes.Contains(env, fmt.Appendf(nil, "PMI_RANK=%d\x00", a.number)) {
-				n, _ := strconv.Atoi(pid)
-				return n
-			}
-		}
-	}
-	return 0
 }
 
 // A replica dies and is replaced, and then the donor of the replacement dies. The output is that of

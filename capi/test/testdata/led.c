@@ -1,5 +1,7 @@
-// led NAME [TASKS] does something that isn't send-deterministic. Rank 0 prints what it has come to,
-// which depends on the order of all that has happened.
+// led NAME [TASKS [PHASES]] does something that isn't send-deterministic. Rank 0 prints what it has
+// come to, which depends on the order of all that has happened. With PHASES it does it so many times,
+// with a safe point after each.
+#include "mpi-ext.h"
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -7,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int rank, size, tasks = 60;
+static int rank, size, tasks = 60, phase;
 static unsigned seen = 1; // a hash of what happened
 
 static void see(unsigned what) { seen = seen * 31 + what + 7; }
@@ -266,6 +268,45 @@ static void threads(void) {
 	printf("threads %x\n", seen);
 }
 
+// pool is the same, with threads that outlive safe points.
+static pthread_barrier_t turns;
+static int pooled[servers], closing;
+
+static void *wait_and_serve(void *which) {
+	for (;;) {
+		pthread_barrier_wait(&turns);
+		if (closing)
+			return NULL;
+		serve(which);
+		pthread_barrier_wait(&turns);
+	}
+}
+
+static void pool(void) {
+	static pthread_t others[servers];
+	if (rank > 0) {
+		threads();
+		return;
+	}
+	if (!others[1]) {
+		pthread_barrier_init(&turns, NULL, servers);
+		for (int i = 1; i < servers; i++)
+			pthread_create(&others[i], NULL, wait_and_serve, &pooled[i]);
+	}
+	pthread_barrier_wait(&turns);
+	serve(&pooled[0]);
+	pthread_barrier_wait(&turns);
+	for (int i = 0; i < servers; i++)
+		see(pooled[i]);
+	printf("pool %x\n", seen);
+}
+
+static void close_pool(void) {
+	closing = 1;
+	if (rank == 0)
+		pthread_barrier_wait(&turns);
+}
+
 static void *hear(void *tag) {
 	int x = 0;
 	MPI_Recv(&x, 1, MPI_INT, 0, *(int *)tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -288,17 +329,7 @@ static void calm(void) {
 	printf("calm\n");
 }
 
-int main(int argc, char **argv) {
-	int provided;
-	const char *what = argc > 1 ? argv[1] : "";
-	int wanted = strcmp(what, "threads") && strcmp(what, "calm") ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE;
-	MPI_Init_thread(&argc, &argv, wanted, &provided);
-	if (provided != wanted)
-		fail("MPI_Init_thread provides another level");
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	if (argc > 2)
-		tasks = atoi(argv[2]);
+static void act(const char *what) {
 	if (!strcmp(what, "farm"))
 		farm();
 	else if (!strcmp(what, "bound"))
@@ -311,10 +342,37 @@ int main(int argc, char **argv) {
 		calm();
 	else if (!strcmp(what, "plain"))
 		plain();
+	else if (!strcmp(what, "pool"))
+		pool();
 	else if (!strcmp(what, "threads") || !strcmp(what, "unasked"))
 		threads();
 	else
 		fail("it isn't told what to do");
+}
+
+int main(int argc, char **argv) {
+	int provided, phases = argc > 3 ? atoi(argv[3]) : 0;
+	const char *what = argc > 1 ? argv[1] : "";
+	int wanted = strcmp(what, "threads") && strcmp(what, "calm") && strcmp(what, "pool") ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE;
+	MPI_Init_thread(&argc, &argv, wanted, &provided);
+	if (provided != wanted)
+		fail("MPI_Init_thread provides another level");
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	if (argc > 2)
+		tasks = atoi(argv[2]);
+	if (phases == 0)
+		act(what);
+	MPIX_State_register("phase", &phase, 1, MPI_INT);
+	MPIX_State_register("seen", &seen, 1, MPI_UNSIGNED);
+	MPIX_State_register("pooled", pooled, servers, MPI_INT);
+	while (phase < phases) {
+		act(what);
+		phase++;
+		MPIX_Safepoint(NULL);
+	}
+	if (!strcmp(what, "pool"))
+		close_pool();
 	MPI_Finalize();
 	return 0;
 }

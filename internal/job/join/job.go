@@ -73,8 +73,8 @@ type Options struct {
 	// Where says where a program that isn't in Go makes the present call, for an error in the
 	// middle of it; nil: the program is in Go.
 	Where func() string
-	// Thread says which thread of such a program makes the present call; see engine.Config.Thread.
-	Thread func() (id process.ThreadID, known bool)
+	// Threads knows the threads of such a program; see engine.Config.Threads.
+	Threads engine.Threads
 	// TypeName names the types of data that the program sends; see process.Config.
 	TypeName func(t uint32) string
 }
@@ -240,7 +240,7 @@ func (j *Job) config() (engine.Config, error) {
 	if j.options.Where != nil {
 		cfg.Where = j.options.Where
 	}
-	cfg.Thread = j.options.Thread
+	cfg.Threads = j.options.Threads
 	if j.output != nil {
 		cfg.Committed = j.output.connect
 	}

@@ -42,7 +42,8 @@
 //
 // A stamp has four bytes for each rank of the job. Threads that receive at the same time share a
 // clock, which is no rule for them: it may hang, and lose causes (TestCanariesOfThreads). So the
-// driver lets no message wait then, and refuses receives from any source once layers have mixed.
+// driver lets no message wait then. Once layers have mixed it marks what such a process sends, and
+// refuses receives from any source, there and in all that depends on marked messages.
 package causal
 
 import (

@@ -42,15 +42,25 @@ type rule struct {
 	counts func(c coordinate) coordinate
 	// clock names, within a process, the clock of an operation of a thread.
 	clock func(thread int, o operation) int
-	// waits tells whether a receive waits for a message's cause.
-	waits func(o operation) bool
-	// refuses ends the job where a receive from any source could take what another layer sent.
-	refuses bool
+	// waits tells whether a receive of a process waits for a message's cause.
+	waits func(p *modelProcess, o operation) bool
+	// refuses tells whether a receive from any source ends the job at a process.
+	refuses func(p *modelProcess) bool
+	// marks has messages say that their stamps mean nothing: those that threads send where layers
+	// have mixed, and all that depend on these. Nobody waits for their causes.
+	marks bool
 }
 
-func always(operation) bool           { return true }
-func never(operation) bool            { return false }
-func anonymous(o operation) bool      { return o.peer == anySource }
+func always(*modelProcess, operation) bool        { return true }
+func never(*modelProcess, operation) bool         { return false }
+func anonymous(_ *modelProcess, o operation) bool { return o.peer == anySource }
+func alone(p *modelProcess, _ operation) bool     { return len(p.done) == 1 }
+
+func nowhere(*modelProcess) bool          { return false }
+func whereMixed(p *modelProcess) bool     { return p.mixed }
+func inMixedThreads(p *modelProcess) bool { return p.mixed && len(p.done) > 1 }
+func whereLost(p *modelProcess) bool      { return p.lost || inMixedThreads(p) }
+
 func exactly(c coordinate) coordinate { return c }
 func ofRank(c coordinate) coordinate  { return coordinate{from: c.from} }
 
@@ -62,17 +72,21 @@ func communicator(_ int, o operation) int { return o.context }
 
 var rules = map[string]rule{
 	// What this package does, which is right for programs of one thread.
-	"one count": {ofRank, process, always, false},
+	"one count": {ofRank, process, always, nowhere, false},
 	// The same, but a receive that names its source waits for nothing.
-	"one count, named sources don't wait": {ofRank, process, anonymous, false},
-	"a clock for each communicator":       {ofCommunicator, communicator, always, false},
-	"a clock for each thread":             {exactly, thread, always, false},
-	"a count for each channel":            {exactly, process, always, false},
+	"one count, named sources don't wait": {ofRank, process, anonymous, nowhere, false},
+	"a clock for each communicator":       {ofCommunicator, communicator, always, nowhere, false},
+	"a clock for each thread":             {exactly, thread, always, nowhere, false},
+	"a count for each channel":            {exactly, process, always, nowhere, false},
 
-	"a count for each channel, named sources don't wait": {exactly, process, anonymous, false},
+	"a count for each channel, named sources don't wait": {exactly, process, anonymous, nowhere, false},
 
 	// No message waits, and a receive from any source ends the job where layers have mixed.
-	"refuse any source": {exactly, process, never, true},
+	"refuse any source": {exactly, process, never, whereMixed, false},
+	// Only processes of several threads do so; the others wait for causes.
+	"threads refuse any source": {ofRank, process, alone, inMixedThreads, false},
+	// What is built: the others don't believe what follows from such threads, and refuse, too.
+	"threads lose causes": {ofRank, process, alone, whereLost, true},
 }
 
 type clock map[coordinate]int
@@ -96,11 +110,13 @@ type modelMessage struct {
 	stamp  clock
 	layer  int // of the process that sent it
 	mixed  bool
+	lost   bool // its stamp means nothing
 }
 
 type modelProcess struct {
 	rank, layer int
 	dead, mixed bool
+	lost        bool  // what precedes it isn't known
 	done        []int // by thread
 	sent        map[coordinate]int
 	counted     clock          // its sends as the rule counts them
@@ -157,6 +173,7 @@ func (m *model) bring(to *modelProcess, msg modelMessage) {
 	}
 	to.arrived[msg.coordinate]++
 	to.mixed = to.mixed || msg.mixed || msg.layer != to.layer
+	to.lost = to.lost || msg.lost
 	to.waiting = append(to.waiting, msg)
 }
 
@@ -167,7 +184,7 @@ func (m *model) transfer(p *modelProcess) {
 			continue
 		}
 		for _, msg := range p.kept {
-			msg.mixed = p.mixed
+			msg.mixed, msg.lost = p.mixed, m.rule.marks && whereLost(p)
 			m.bring(m.processes[layer][msg.to], msg)
 		}
 	}
@@ -190,6 +207,9 @@ func (p *modelProcess) clock(i int) clock {
 }
 
 func (m *model) ready(p *modelProcess, msg modelMessage) bool {
+	if msg.lost {
+		return true
+	}
 	for k, n := range msg.stamp {
 		if k.from == p.rank && n > p.counted[k] {
 			return false
@@ -220,7 +240,7 @@ func (m *model) step(p *modelProcess, thread int) bool {
 		p.kept = append(p.kept, modelMessage{coordinate: c, number: p.sent[c], label: o.label, stamp: mine.copied(), layer: p.layer})
 		m.transfer(p)
 	case 'r':
-		if m.rule.refuses && o.peer == anySource && p.mixed {
+		if o.peer == anySource && m.rule.refuses(p) {
 			m.refused = true
 			return false
 		}
@@ -240,20 +260,22 @@ func (m *model) step(p *modelProcess, thread int) bool {
 	return true
 }
 
-// find is the first message that a receive takes.
+// find is a message that a receive takes: messages of different senders may have come in any order.
 func (m *model) find(p *modelProcess, o operation) int {
-	behind := map[coordinate]bool{}
+	behind, found := map[coordinate]bool{}, []int(nil)
 	for i, msg := range p.waiting {
 		if msg.context != o.context || o.peer != anySource && msg.from != o.peer {
 			continue
 		}
-		if behind[msg.coordinate] || m.rule.waits(o) && !m.ready(p, msg) {
-			behind[msg.coordinate] = true
-			continue
+		if !behind[msg.coordinate] && (!m.rule.waits(p, o) || m.ready(p, msg)) {
+			found = append(found, i)
 		}
-		return i
+		behind[msg.coordinate] = true
 	}
-	return -1
+	if len(found) == 0 {
+		return -1
+	}
+	return found[m.rng.IntN(len(found))]
 }
 
 // run goes on until nothing moves, with a schedule that favours some processes, and kills some.

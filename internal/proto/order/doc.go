@@ -44,8 +44,10 @@
 // # What is explored
 //
 // Every state of small jobs, with deaths, false suspicions and a healing; and known mistakes,
-// which must be caught. Larger jobs, of two and three ranks with three replicas, are walked through
-// at random; that a replacement leads last has no test that would notice if it didn't.
+// which must be caught. Jobs of two ranks with two and three replicas and two deaths are visited in
+// pieces, by which processes die (TestPieces). Larger jobs, of two and three ranks with three
+// replicas, are walked through at random; that a replacement leads last has no test that would
+// notice if it didn't.
 //
 // # Limits
 //

@@ -50,6 +50,7 @@ type setup struct {
 	programs [][]op // by rank
 	degrees  []int  // by rank
 	deaths   int    // of replicas of ranks that have several
+	mortal   []int  // processes that may die; nil: all
 	suspects bool   // live replicas may be taken for dead
 	heals    int
 	bugs     bugs
@@ -173,6 +174,8 @@ func (w *world) live(p int) (n int) {
 	return n
 }
 
+func (s *setup) mayDie(p int) bool { return s.mortal == nil || slices.Contains(s.mortal, p) }
+
 func (w *world) healing() bool { return w.heal.donor != w.heal.slot }
 
 // Events implements explore.World.
@@ -192,7 +195,7 @@ func (w *world) Events(dst []event) []event {
 		switch {
 		case w.condemned[p]:
 			dst = append(dst, event{evCrash, p, 0})
-		case w.died < w.deaths && w.live(p) > 1:
+		case w.died < w.deaths && w.live(p) > 1 && w.mayDie(p):
 			dst = append(dst, event{evCrash, p, 0})
 		}
 		for q := first; q < first+degree; q++ {
@@ -203,7 +206,7 @@ func (w *world) Events(dst []event) []event {
 			switch {
 			case w.condemned[q] && !knows && (w.crashed[q] || w.suspects):
 				dst = append(dst, event{evLearn, q, p})
-			case w.suspects && !w.condemned[q] && !w.condemned[p] && w.died < w.deaths && w.live(p) > 1:
+			case w.suspects && !w.condemned[q] && !w.condemned[p] && w.died < w.deaths && w.live(p) > 1 && w.mayDie(q):
 				dst = append(dst, event{evSuspect, q, p})
 			}
 			if w.crashed[q] && knows && w.healed < w.heals && !w.healing() && !w.condemned[p] && (len(n.outbox) == 0 || w.bugs.donatesUnsent) {

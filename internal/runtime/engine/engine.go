@@ -69,9 +69,8 @@ type Config struct {
 	// before its outcome, and where it is ("" if that is unknown). It is called with the
 	// engine's lock held, if Process.Auto is set, and isn't called in replacements.
 	FirstDecision func(call, where string)
-	// Thread says which thread of the program makes the present call, on that thread; known is
-	// false if it has no name that is the same in all replicas. nil: threads have no names.
-	Thread func() (id process.ThreadID, known bool)
+	// Threads knows the program's threads. nil: they have no names.
+	Threads Threads
 	// Unfollowed is called in a replica that can't do as its leader does (process.OrderError),
 	// and for a program that can't be led. It has to end the process. It may call the engine.
 	Unfollowed func(err error)

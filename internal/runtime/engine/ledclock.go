@@ -24,6 +24,7 @@ const (
 type ledClock struct {
 	last  int64 // what it has told
 	ahead int64 // of this process's own
+	fresh bool  // it has told last at a donor, whose own tells another time
 }
 
 // common says that hosts' clocks of this kind tell the same time. Such a clock doesn't go
@@ -34,10 +35,20 @@ func (c Clock) common() bool {
 }
 
 // tells is what the clock tells where this process's own tells own.
-func (k *ledClock) tells(own int64) int64 { return max(k.last, own+k.ahead) }
+func (k *ledClock) tells(c Clock, own int64) int64 {
+	if k.fresh && !c.common() {
+		k.ahead = k.last - own
+	}
+	k.fresh = false
+	return max(k.last, own+k.ahead)
+}
+
+// goOn has the clock go on from what it has told at the donor of this process.
+func (k *ledClock) goOn(last int64) { k.last, k.fresh = last, true }
 
 // told notes what another replica's clock has told.
 func (k *ledClock) told(c Clock, word, own int64) {
+	k.fresh = false
 	if k.last = max(k.last, word); !c.common() {
 		k.ahead = word - own
 	}
@@ -51,6 +62,21 @@ func (e *Engine) Clock(c Clock, now func() int64) int64 {
 	if !e.led {
 		return now()
 	}
+	k := e.clock(c)
+	decided := false
+	word := int64(e.valueOf(process.AskTime, func() uint64 {
+		decided = true
+		k.last = k.tells(c, now())
+		return uint64(k.last)
+	}))
+	if !decided {
+		k.told(c, word, now())
+	}
+	return word
+}
+
+// clock is a clock of the program's.
+func (e *Engine) clock(c Clock) *ledClock {
 	k := e.clocks[c]
 	if k == nil {
 		if e.clocks == nil {
@@ -59,16 +85,7 @@ func (e *Engine) Clock(c Clock, now func() int64) int64 {
 		k = &ledClock{last: math.MinInt64}
 		e.clocks[c] = k
 	}
-	decided := false
-	word := int64(e.valueOf(process.AskTime, func() uint64 {
-		decided = true
-		k.last = k.tells(now())
-		return uint64(k.last)
-	}))
-	if !decided {
-		k.told(c, word, now())
-	}
-	return word
+	return k
 }
 
 // seedSize is how many random bytes replicas tell each other at most for a call.

@@ -21,12 +21,20 @@ func TestLedClock(t *testing.T) {
 	} {
 		k := &ledClock{last: math.MinInt64}
 		k.told(c.clock, c.word, c.own)
-		if got := k.tells(c.later); got != c.want {
+		if got := k.tells(c.clock, c.later); got != c.want {
 			t.Errorf("clock %d tells %d after %d, not %d", c.clock, got, c.word, c.want)
 		}
 		k.last = c.want
-		if got := k.tells(0); got != c.last {
+		if got := k.tells(c.clock, 0); got != c.last {
 			t.Errorf("clock %d goes back from %d to %d", c.clock, c.last, got)
+		}
+		r := &ledClock{last: math.MinInt64} // a replacement's, which leads before it is told anything
+		r.goOn(c.last)
+		if got := r.tells(c.clock, c.last-3); got != c.last {
+			t.Errorf("clock %d tells %d at a replacement, not %d", c.clock, got, c.last)
+		}
+		if got := r.tells(c.clock, c.last+3) - c.last; got != 3 && c.clock.common() || got != 6 && !c.clock.common() {
+			t.Errorf("clock %d stands still, or jumps by %d, at a replacement", c.clock, got)
 		}
 	}
 }

@@ -12,6 +12,25 @@ import (
 // threads do on a communicator takes effect in the order in which it did at the leader. A thread
 // that acts waits for its turn, and acts before it gives the lock up.
 
+// Threads knows the threads of a program by names that are the same in all replicas.
+type Threads interface {
+	// Present is the thread that makes the present call, on that thread. known is false if it has
+	// no name.
+	Present() (id process.ThreadID, known bool)
+	// Living are the threads with names that haven't ended.
+	Living() []LivingThread
+	// SetCreated says how many threads one of them has created. known is false if there is no such
+	// thread.
+	SetCreated(t LivingThread) (known bool)
+}
+
+// LivingThread is a thread that hasn't ended, and how many threads it has created: the name of the
+// next one follows from that.
+type LivingThread struct {
+	ID      process.ThreadID
+	Created uint64
+}
+
 // errUnnamed ends a program that can't be led.
 var errUnnamed = errors.New("a thread communicates that leader order (--order leader) can't tell from others: it knows threads by who created them, with pthread_create, in a program that the library is linked to")
 
@@ -20,7 +39,7 @@ var errUnnamed = errors.New("a thread communicates that leader order (--order le
 func (e *Engine) OrderThreads() bool {
 	e.lock()
 	defer e.unlock()
-	if e.orders = e.led && e.cfg.Thread != nil; e.orders {
+	if e.orders = e.led && e.cfg.Threads != nil; e.orders {
 		e.p.OrderThreads()
 	}
 	return e.orders
@@ -31,7 +50,7 @@ func (e *Engine) thread() process.ThreadID {
 	if !e.orders {
 		return 0
 	}
-	id, known := e.cfg.Thread()
+	id, known := e.cfg.Threads.Present()
 	if !known {
 		e.unfollowed(errUnnamed)
 	}

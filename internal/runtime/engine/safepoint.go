@@ -36,6 +36,7 @@ type safe struct {
 	wanted func(due bool)
 	passed bool            // the first safe point is over
 	parts  []string        // the library's parts at the first safe point
+	led    []LivingThread  // the program's threads there
 	said   map[string]bool // reasons that unhealable has told already
 	input  input
 }
@@ -88,7 +89,7 @@ func (e *Engine) safepoint(site Site) (restored bool, err error) {
 	}
 	if !s.passed {
 		s.passed = true
-		s.parts = slices.Clone(s.partOrder)
+		s.parts, s.led = slices.Clone(s.partOrder), e.living()
 		var handles error
 		e.outside(func() {
 			handles = site.Handles(true)
@@ -186,6 +187,11 @@ func (e *Engine) donate(site Site) {
 		return
 	}
 	s := &e.safe
+	led, err := e.saveLed(s.led)
+	if err != nil {
+		e.unhealable(notNow, err)
+		return
+	}
 	e.p.Donate(func() (*state.Encoder, error) {
 		own, err := e.p.Snapshot()
 		if err != nil { // another thread uses the library, against the rule
@@ -193,7 +199,7 @@ func (e *Engine) donate(site Site) {
 			return nil, err
 		}
 		regions := append(s.library(), regions...)
-		return state.NewEncoder(append(regions, s.input.save(e.p), e.savePoints(), state.Bytes(processRegion, own))...), nil
+		return state.NewEncoder(append(regions, s.input.save(e.p), e.savePoints(), led, state.Bytes(processRegion, own))...), nil
 	})
 	e.until(func() bool { return !e.p.Donating() })
 }
@@ -235,7 +241,7 @@ func (e *Engine) takeOverState(site Site) error {
 	}
 	e.outside(site.Flush) // another replica has written the same up to here
 	aside := &restoring{}
-	sinks := append(s.sinks(aside), aside.put(inputRegion, s.input.restore), aside.put(pointsRegion, e.restorePoints))
+	sinks := append(s.sinks(aside), aside.put(inputRegion, s.input.restore), aside.put(pointsRegion, e.restorePoints), aside.put(ledRegion, e.restoreLed))
 	e.p.AwaitState(state.NewDecoder(sinks...), func() error { return e.p.Restore(aside.process) })
 	e.until(e.p.Joined)
 	if !e.p.Joined() {

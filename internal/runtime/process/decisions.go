@@ -97,12 +97,15 @@ func (d *decisions) on(t ThreadID) {
 }
 
 // turn adds that the thread acts on a context.
-func (d *decisions) turn(context uint64) {
+func (d *decisions) turn(context uint64) { d.turns(context, 1) }
+
+// turns adds that it does so many times.
+func (d *decisions) turns(context, times uint64) {
 	if d.acts == 0 || context != d.context {
 		d.endRuns()
 	}
 	d.context = context
-	d.acts++
+	d.acts += times
 }
 
 // noneOf adds so many answers that are 0.

@@ -9,11 +9,12 @@ import (
 // causal). It waits until this process has made the sends that precede it, and those that
 // precede an earlier message of its channel: the copies of the two may come from different
 // replicas, which have heard different things before. Where several threads of the program
-// communicate none waits (layers.go). In a program of one thread it must: such a program may wait
-// for one of several receives, and would see them end in an order that is impossible. In leader
-// order none waits either: a sibling is ahead of the leader by what needs no decision, so the
-// leader makes the sends that precede the message before it asks what has come. And they could
-// wait for ever, where threads of the sender have sent and received.
+// communicate none waits, and none that depends on what these have sent (layers.go). In a program
+// of one thread it must: such a program may wait for one of several receives, and would see them
+// end in an order that is impossible. In leader order none waits either: a sibling is ahead of the
+// leader by what needs no decision, so the leader makes the sends that precede the message before
+// it asks what has come. And they could wait for ever, where threads of the sender have sent and
+// received.
 type early struct {
 	from    proto.Proc
 	header  wire.Header
@@ -24,7 +25,7 @@ type early struct {
 // postponed keeps a message for later that is the next of its channel, or tells that it needn't
 // wait.
 func (p *Process) postponed(from proto.Proc, h *wire.Header, f *payload) bool {
-	if p.due(f.bytes) && !precededIn(h, p.receives.early) {
+	if p.due(h, f.bytes) && !precededIn(h, p.receives.early) {
 		return false
 	}
 	p.receives.early = append(p.receives.early, early{from: from, header: *h, payload: f.keep(&p.buffers, len(f.bytes))})
@@ -32,8 +33,8 @@ func (p *Process) postponed(from proto.Proc, h *wire.Header, f *payload) bool {
 }
 
 // due tells whether a message may be delivered, if it is the next of its channel.
-func (p *Process) due(payload []byte) bool {
-	return p.concurrent || p.Begun() || p.clock.Ready(payload)
+func (p *Process) due(h *wire.Header, payload []byte) bool {
+	return p.concurrent || p.Begun() || h.Flags&wire.CausesLost != 0 || p.clock.Ready(payload)
 }
 
 // precededIn tells whether messages of the same channel wait.
@@ -52,7 +53,7 @@ func (p *Process) deliverEarly() {
 	kept := p.receives.early[:0]
 	for i := range p.receives.early {
 		m := &p.receives.early[i]
-		if !p.due(m.payload) || precededIn(&m.header, kept) {
+		if !p.due(&m.header, m.payload) || precededIn(&m.header, kept) {
 			kept = append(kept, *m)
 			continue
 		}
@@ -75,12 +76,18 @@ func (p *Process) duplicateArrived(h *wire.Header, payload []byte) {
 	}
 }
 
-// lowerCause gives a waiting message the stamp of another copy if that asks for less.
+// lowerCause gives a waiting message the stamp of another copy if that asks for less. One whose
+// stamp means nothing asks for nothing.
 func (p *Process) lowerCause(waiting []early, h *wire.Header, payload []byte) (lowered bool) {
 	for i := range waiting {
 		m := &waiting[i]
 		if m.header.Seq != h.Seq || m.header.Src != h.Src || m.header.Context != h.Context {
 			continue
+		}
+		if h.Flags&^m.header.Flags&wire.CausesLost != 0 {
+			m.header.Flags |= h.Flags
+			p.mix(h.Flags)
+			return true
 		}
 		if lowered = p.clock.Sends(payload) < p.clock.Sends(m.payload); lowered {
 			size := p.clock.StampSize()

@@ -14,7 +14,7 @@ import (
 // healingJob is a job whose dead processes are replaced, and its launcher. What the launcher
 // says to a process comes in order, but independently of all frames.
 type healingJob struct {
-	t            *testing.T
+	t            testing.TB
 	rng          *rand.Rand
 	layout       layout.Layout
 	mirror       bool
@@ -53,7 +53,7 @@ type link struct {
 	words    []func()
 }
 
-func newHealingJob(t *testing.T, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) *courier) *healingJob {
+func newHealingJob(t testing.TB, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) *courier) *healingJob {
 	return newVerifiedHealingJob(t, seed, layout, mirror, make, nil)
 }
 
@@ -64,11 +64,11 @@ type healed interface {
 }
 
 // newLedHealingJob makes a job in leader order.
-func newLedHealingJob(t *testing.T, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) healed) *healingJob {
+func newLedHealingJob(t testing.TB, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) healed) *healingJob {
 	return startHealingJob(&healingJob{t: t, layout: layout, mirror: mirror, make: make, leader: true, auto: seed%3 == 0}, seed)
 }
 
-func newVerifiedHealingJob(t *testing.T, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) *courier, corrupted func(by *healingNode, c Corruption)) *healingJob {
+func newVerifiedHealingJob(t testing.TB, seed uint64, layout layout.Layout, mirror bool, make func(r proto.Rank) *courier, corrupted func(by *healingNode, c Corruption)) *healingJob {
 	return startHealingJob(&healingJob{corrupted: corrupted, t: t, layout: layout, mirror: mirror, make: func(r proto.Rank) healed { return make(r) }}, seed)
 }
 

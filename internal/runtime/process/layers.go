@@ -23,6 +23,10 @@ import (
 // A message for a receive that names its source is delivered then: no other can be meant. A receive
 // from any source might take the wrong one, and is refused (decision 76).
 //
+// What such a process sends has a stamp that means nothing: it may ask for a send that waits for
+// this very message. So the message is marked, and all that depends on it (decision 76). Nobody
+// waits for its cause, and who has got it is refused receives from any source as well.
+//
 // # Limits
 //
 // That threads communicate is seen when two of their calls overlap. Threads that take turns under a
@@ -48,8 +52,9 @@ func (e *UnorderedError) Error() string {
 type layers struct {
 	first proto.Proc // the own layer's first process
 	size  uint32     // how many processes the own layer has
-	mixed bool       // something that another layer did may precede what this process does next
-	mark  uint8      // of its messages, which says so
+	// mark is in the flags of its messages: MixedLayers if something that another layer did may
+	// precede what it does next; CausesLost if nothing tells what does.
+	mark uint8
 }
 
 func (p *Process) beginLayers() {
@@ -63,19 +68,24 @@ func (p *Process) beginLayers() {
 		}
 	}
 	if p.cfg.Replacement { // its donor was of another layer
-		p.mix()
+		p.mix(0)
 	}
 }
 
-// foreign tells whether a message tells this process of another layer for the first time.
-func (l *layers) foreign(from proto.Proc, h *wire.Header) bool {
-	return !l.mixed && (h.Flags != 0 || uint32(from-l.first) >= l.size)
+// news tells whether a message tells this process of layers what it hasn't known.
+func (l *layers) news(from proto.Proc, h *wire.Header) bool {
+	return h.Flags&^l.mark != 0 || l.mark == 0 && uint32(from-l.first) >= l.size
 }
 
-// mix notes that this process hears of another layer.
-func (p *Process) mix() {
-	p.layers.mixed, p.layers.mark = true, wire.MixedLayers
-	if p.concurrent {
+// mix notes that this process hears of another layer, and what the message that says so is marked
+// with.
+func (p *Process) mix(marks uint8) {
+	l := &p.layers
+	if l.mark |= marks | wire.MixedLayers; p.concurrent {
+		l.mark |= wire.CausesLost
+	}
+	if l.mark&wire.CausesLost != 0 {
+		p.special = true
 		p.refuseOpen()
 	}
 }
@@ -86,8 +96,8 @@ func (p *Process) Concurrent() {
 		return
 	}
 	p.concurrent, p.special = true, true
-	if p.layers.mixed {
-		p.refuseOpen()
+	if p.layers.mark != 0 {
+		p.mix(0)
 	}
 	p.deliverEarly()
 }
@@ -97,7 +107,7 @@ func (p *Process) Threaded() bool { return p.concurrent }
 
 // refuses tells whether a call that receives from a source, perhaps any, is refused.
 func (p *Process) refuses(context uint64, src proto.Rank) bool {
-	return src == proto.AnyRank && p.concurrent && p.layers.mixed && !p.Led() && p.healing.replay == nil && context%2 == 0
+	return src == proto.AnyRank && p.layers.mark&wire.CausesLost != 0 && !p.Led() && p.healing.replay == nil && context%2 == 0
 }
 
 // refuseOpen ends the receives from any source that no message has matched.

@@ -13,33 +13,61 @@ import (
 // the decisions that the donor knows and its program hasn't come to. From there on it follows, or
 // leads when its turn has come.
 //
-// Ranks of which several threads communicate aren't healed: their log would have to say how their
-// sends and receives before the first safe point were ordered.
+// Where threads are ordered, the log and the tail say of each decision whose it is, and in which
+// order threads act. At a safe point only one thread communicates, and none waits for its turn: the
+// others have carried out what the log has of them.
 //
 // A donor first waits until replication has all that its program has sent (OutputSent). While a
 // replacement joins, what other replicas of the rank send waits if it depends on later decisions.
 
 // noteAnswer notes in the log what the program was told.
 func (p *Process) noteAnswer(q Question, word uint64) {
-	if l := p.healing.history; l.notes() && p.healing.replay == nil && !p.order.threaded {
+	if l := p.notes(p.order.at); l != nil {
 		l.decided.answer(q, word)
 		l.exceeded()
 	}
 }
 
-// noteMatch notes in the log what a receive takes.
-func (p *Process) noteMatch(number uint64, m matched) {
-	if l := p.healing.history; l.notes() && p.healing.replay == nil && !p.order.threaded {
+// noteMatch notes in the log what a receive of a thread takes.
+func (p *Process) noteMatch(t *ledThread, number uint64, m matched) {
+	if l := p.notes(t); l != nil {
 		l.decided.match(number, m)
 		l.exceeded()
 	}
 }
 
-// notes tells whether there is a log that goes on.
-func (l *history) notes() bool { return l != nil && !l.frozen && !l.over }
+// noteTurn notes in the log that the present thread acts.
+func (p *Process) noteTurn(context uint64) {
+	if l := p.notes(p.order.at); l != nil {
+		l.decided.turn(context)
+		l.exceeded()
+	}
+}
+
+// notes is the log, if there is one that goes on. What comes next is a thread's.
+func (p *Process) notes(t *ledThread) *history {
+	l := p.healing.history
+	if l == nil || l.frozen || l.over || p.healing.replay != nil {
+		return nil
+	}
+	l.decided.on(t.id)
+	return l
+}
 
 // spent tells whether the program has come to the end of what was decided.
-func (o *ordered) spent() bool { return o.at.script.empty() && len(o.at.matches) == 0 }
+func (o *ordered) spent() bool {
+	for _, t := range o.threads {
+		if !t.script.empty() || len(t.matches) > 0 {
+			return false
+		}
+	}
+	for _, t := range o.turns { //banyan:maporder a conjunction
+		if t.begin < len(t.queue) {
+			return false
+		}
+	}
+	return true
+}
 
 // awaitsState tells whether this process is a replacement that hasn't its donor's state yet: it
 // hears of deaths of siblings when it has.
@@ -67,32 +95,51 @@ func (p *Process) appendOrder(b []byte) []byte {
 	if o.begun {
 		begun = 1
 	}
-	return varint.AppendBytes(varint.Append(b, begun, o.at.posted), o.tail())
+	b = varint.Append(b, begun, uint64(len(o.threads)))
+	for _, t := range o.threads {
+		b = varint.Append(b, uint64(t.id), t.posted)
+	}
+	return varint.AppendBytes(b, o.tail())
 }
 
 // tail is what was decided, and the program hasn't come to.
 func (o *ordered) tail() []byte {
 	var d decisions
-	for _, l := range o.at.script.lines[o.at.script.begin:] {
-		if l.asked == theEnd {
-			d.end()
-			continue
+	for _, t := range o.threads {
+		d.on(t.id)
+		for _, l := range t.script.lines[t.script.begin:] {
+			switch {
+			case l.asked == theEnd: // it comes last
+			case l.word == 0:
+				d.noneOf(l.asked, l.times)
+			default:
+				d.answer(l.asked, l.word)
+			}
 		}
-		if l.word == 0 {
-			d.noneOf(l.asked, l.times)
-		} else {
-			d.answer(l.asked, l.word)
+		for _, n := range sorted(t.matches) {
+			d.match(n, t.matches[n])
 		}
 	}
-	numbers := make([]uint64, 0, len(o.at.matches))
-	for n := range o.at.matches { //banyan:maporder sorted below
-		numbers = append(numbers, n)
+	for _, context := range sorted(o.turns) {
+		t := o.turns[context]
+		for _, next := range t.queue[t.begin:] {
+			d.on(next.thread)
+			d.turns(context, next.times)
+		}
 	}
-	slices.Sort(numbers)
-	for _, n := range numbers {
-		d.match(n, o.at.matches[n])
+	if o.through {
+		d.end()
 	}
 	return d.take()
+}
+
+func sorted[V any](m map[uint64]V) []uint64 {
+	keys := make([]uint64, 0, len(m))
+	for k := range m { //banyan:maporder sorted below
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // restoreOrder takes over what a donor knows of what was decided.
@@ -105,7 +152,10 @@ func (p *Process) restoreOrder(r *varint.Reader) error {
 	if r.Uint() == 1 {
 		o.begun, p.watched = true, true
 	}
-	o.at.posted = r.Uint()
+	for range r.Count() {
+		id := ThreadID(r.Uint())
+		o.thread(id).posted = r.Uint()
+	}
 	err := o.m.Restore(machine)
 	p.learn(r.Bytes())
 	return err

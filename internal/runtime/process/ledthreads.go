@@ -83,6 +83,7 @@ func (p *Process) AnswerFound(context, word uint64) (passesOn bool) {
 	} else {
 		p.order.made.on(p.order.at.id)
 		p.order.made.turn(context)
+		p.noteTurn(context)
 	}
 	p.Answer(AskProbe, word)
 	return passesOn
@@ -97,6 +98,7 @@ func (p *Process) hasTurn(context uint64) bool {
 // thread may wait for the next turn.
 func (p *Process) Act(context uint64) (passesOn bool) {
 	o := p.order
+	p.noteTurn(context)
 	if p.hasTurn(context) {
 		t := o.turns[context]
 		if now := &t.queue[t.begin]; now.times > 1 {
@@ -139,7 +141,7 @@ func (h *hearing) hearMatch(number uint64, m matched) {
 	for i := range o.held {
 		if w := &o.held[i]; w.number == whole {
 			w.decide(m)
-			h.noteMatch(number, m)
+			h.noteMatch(h.now, number, m)
 			return
 		}
 	}
@@ -170,7 +172,7 @@ func (p *Process) number(w *heldReceive) {
 	w.number = t.index<<threadShift | t.posted
 	if m, known := t.matches[t.posted]; known {
 		delete(t.matches, t.posted)
-		p.noteMatch(t.posted, m)
+		p.noteMatch(t, t.posted, m)
 		w.decide(m)
 	}
 }

@@ -20,8 +20,10 @@ func newCrew(rank, ranks, threads, each int, seed uint64) *crew {
 	c := &crew{rng: rand.New(rand.NewPCG(seed, 5))}
 	for k := range threads {
 		g := newGossip(rank, ranks, each)
-		g.threads = threads
-		g.see(uint64(k))
+		if threads > 1 {
+			g.threads = threads
+			g.see(uint64(k))
+		}
 		c.threads = append(c.threads, g)
 	}
 	return c
@@ -41,7 +43,7 @@ func (c *crew) step(p *Process) (finished bool) {
 }
 
 func (c *crew) stepThread(p *Process, k int) (finished bool) {
-	if !c.unnamed {
+	if !c.unnamed && len(c.threads) > 1 {
 		p.On(ThreadID(k) * (1<<63 + 1)) // the first is 0
 	}
 	return c.threads[k].step(p)
@@ -160,7 +162,23 @@ type strict struct{ testing.TB }
 
 func (s strict) Fatalf(format string, args ...any) { panic(stopped(fmt.Sprintf(format, args...))) }
 
+func (s strict) Errorf(format string, args ...any) { s.Fatalf(format, args...) }
+
 type stopped string
+
+// strictly tells what goes wrong first, "" if nothing does.
+func strictly(t *testing.T, run func(t testing.TB) (wrong string)) (wrong string) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case stopped:
+			wrong = string(e)
+		default:
+			panic(e)
+		}
+	}()
+	return run(strict{t})
+}
 
 // TestLedThreadsCanaries has known mistakes caught.
 func TestLedThreadsCanaries(t *testing.T) {
@@ -174,15 +192,9 @@ func TestLedThreadsCanaries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(20) {
-				wrong := ""
-				func() {
-					defer func() {
-						if s, ok := recover().(stopped); ok {
-							wrong = string(s)
-						}
-					}()
-					wrong = runCrews(strict{t}, seed, Config{Layout: layout.Uniform(2, 2)}, mend)
-				}()
+				wrong := strictly(t, func(t testing.TB) string {
+					return runCrews(t, seed, Config{Layout: layout.Uniform(2, 2)}, mend)
+				})
 				if wrong != "" {
 					return
 				}

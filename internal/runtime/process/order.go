@@ -108,7 +108,7 @@ func (p *Process) StayFree() bool {
 	if p.order == nil || !p.cfg.Auto || p.order.begun {
 		return false
 	}
-	p.order.free, p.special = true, p.concurrent
+	p.order.free, p.special = true, p.concurrent || p.layers.mark&wire.CausesLost != 0
 	return true
 }
 
@@ -166,10 +166,10 @@ func (p *Process) Answer(q Question, word uint64) {
 // decideMatch decides which message a receive takes.
 func (p *Process) decideMatch(r *request, e match.Envelope) {
 	if o := p.order; o.m.Leads() {
-		number := r.number & (1<<threadShift - 1)
-		o.made.on(o.threads[r.number>>threadShift].id)
+		t, number := o.threads[r.number>>threadShift], r.number&(1<<threadShift-1)
+		o.made.on(t.id)
 		o.made.match(number, matched{e.Src, e.Tag})
-		p.noteMatch(number, matched{e.Src, e.Tag})
+		p.noteMatch(t, number, matched{e.Src, e.Tag})
 		p.tellSoon(true)
 	}
 	r.number = 0

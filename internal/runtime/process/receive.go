@@ -282,8 +282,8 @@ func (p *Process) copyArrived(from proto.Proc, h *wire.Header, f *payload) {
 	}
 	switch p.replica.Arrive(from, h.Context, h.Seq, h.Kind == wire.KindOffer) {
 	case replica.Accept: // the next of its channel
-		if p.layers.foreign(from, h) {
-			p.mix()
+		if p.layers.news(from, h) {
+			p.mix(h.Flags)
 		}
 		if p.verifying != nil && h.Kind == wire.KindEager {
 			p.verifyArrived(h, f.bytes)

@@ -228,8 +228,6 @@ func (p *Process) FreezeLog() error {
 	switch {
 	case p.healing.history == nil:
 		return errors.New("no log is kept")
-	case p.order != nil && p.order.threaded:
-		return errors.New("several of its threads communicate, in leader order")
 	case p.healing.history.over:
 		return fmt.Errorf("it has received more than %d MiB before its first safe point", LogLimit>>20)
 	}

@@ -19,7 +19,7 @@ import (
 // offers it again.
 
 // snapshotVersion is the first byte of a snapshot.
-const snapshotVersion = 6
+const snapshotVersion = 7
 
 // ErrSnapshot says that bytes aren't a snapshot of a replica of this process.
 var ErrSnapshot = errors.New("the state of the library is damaged, or that of another job")
@@ -59,6 +59,7 @@ func (p *Process) Snapshot() ([]byte, error) {
 	b = varint.AppendBytes(b, p.replica.AppendState(nil, &p.replicaOut))
 	b = append(b, kept...)
 	b = varint.AppendBytes(b, p.clock.AppendState(nil))
+	b = varint.Append(b, uint64(p.layers.mark))
 	b = varint.AppendBytes(b, p.verifyState())
 
 	_, n := p.match.Len()
@@ -122,8 +123,13 @@ func (p *Process) Restore(snapshot []byte) error {
 		return p.restoreMessage(m, body, &r)
 	}, &p.replicaOut)
 	p.runReplica()
-	if err != nil || r.Failed() || len(bodies) > 0 || p.clock.Restore(r.Bytes()) != nil ||
-		p.restoreVerifying(r.Bytes()) != nil {
+	if err != nil || r.Failed() || len(bodies) > 0 || p.clock.Restore(r.Bytes()) != nil {
+		return ErrSnapshot
+	}
+	if marks := r.Uint(); marks&wire.CausesLost != 0 { // a replacement has heard of another layer
+		p.mix(wire.CausesLost)
+	}
+	if p.restoreVerifying(r.Bytes()) != nil {
 		return ErrSnapshot
 	}
 	p.restoreUnexpected(&r)

@@ -14,6 +14,10 @@ func (h *Header) Completed() uint64 { return h.Seq }
 // other than its own.
 const MixedLayers = 1
 
+// CausesLost is another: its stamp doesn't say what precedes it, since it depends on what several
+// threads of a process have sent that had heard of another layer.
+const CausesLost = 2
+
 // MaxType is the largest number of a type of data. Transports rely on it.
 const MaxType = 1<<24 - 1
 
