@@ -61,8 +61,8 @@ const (
 	layoutTag  = maxPieces
 	layoutSize = 24
 
-	// maxPiece is more than a process can address.
-	maxPiece = 1 << 47
+	// maxPiece is as much as a process can address.
+	maxPiece = 1 << 46
 
 	partsBranch = 1<<62 | 5
 )
@@ -197,7 +197,7 @@ func (p *Partitioned) learn(b []byte) {
 	n, size, total := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])
 	l := &pieces{n: int(n), size: int(size), base: 1}
 	switch {
-	case n > maxPieces || size > maxPiece || total > maxPiece:
+	case n > maxPieces || size > maxPiece || total > maxPiece || n*size < total || total > 0 && (n-1)*size >= total:
 		l = &pieces{err: ErrLayout}
 	case total != uint64(len(p.data)):
 		l.err = &process.SizeError{Source: p.peer, Tag: int32(p.tag), Has: int(total), Fit: len(p.data), Err: process.ErrMismatch}
