@@ -4,10 +4,21 @@
 
 #include "banyan.h"
 
+// leaves says that there is something to leave. It is known here, since a program may exit in a
+// signal handler that has interrupted Go, which can't be called then.
+static int leaves;
+
 static void at_exit(void)
 {
-	if (!(banyan_unusual & BANYAN_FORKED)) // a child of fork is no part of the job, and can't call Go
+	// A child of fork is no part of the job, and can't call Go either.
+	if (__atomic_load_n(&leaves, __ATOMIC_RELAXED) && !(banyan_unusual & BANYAN_FORKED))
 		banyan_exits();
 }
 
-void banyan_at_exit(void) { atexit(at_exit); }
+void banyan_at_exit(int now)
+{
+	static int registered;
+	__atomic_store_n(&leaves, now, __ATOMIC_RELAXED);
+	if (!__atomic_exchange_n(&registered, 1, __ATOMIC_RELAXED))
+		atexit(at_exit);
+}

@@ -29,3 +29,17 @@ func TestSessionOpen(t *testing.T) {
 	}
 	o.noTrace(t)
 }
+
+// A process whose only session wasn't opened leaves the job nevertheless.
+func TestSessionRefused(t *testing.T) {
+	job(t, 2, compile(t, "sessions"), "refused").fine(t)
+}
+
+// A rank that exits in a signal handler, in the middle of a function of MPI, ends with its own code.
+func TestSessionAlarmed(t *testing.T) {
+	o := run(t, tool("banyan"), "run", "-n", "2", "--timeout", "30", compile(t, "sessions"), "alarmed")
+	if o.code == 0 || !strings.Contains(o.stderr, "rank 0 ") || !strings.Contains(o.stderr, "died: exit 3") {
+		t.Error(o)
+	}
+	o.noTrace(t)
+}

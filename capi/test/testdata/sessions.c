@@ -1,7 +1,9 @@
 // sessions uses MPI without MPI_Init: sessions, one after another and two at a time. With "world" it
-// uses MPI_Init, too, and goes on after MPI_Finalize. With "open" rank 0 exits with an open session.
+// uses MPI_Init, too, and goes on after MPI_Finalize. With "open" rank 0 exits with an open session; with
+// "alarmed" in a signal handler. With "refused" the first session isn't opened.
 #include <mpi.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,11 +141,54 @@ static void sum(MPI_Comm comm, int expected)
 	CHECK(all == expected);
 }
 
+// refused uses MPI_Init after a session that wasn't opened.
+static int refused(void)
+{
+	MPI_Session session;
+	MPI_Info info;
+	OK(MPI_Info_create(&info));
+	OK(MPI_Info_set(info, "thread_level", "many"));
+	CHECK(class(MPI_Session_init(info, MPI_ERRORS_RETURN, &session)) == MPI_ERR_INFO_VALUE);
+	OK(MPI_Info_free(&info));
+	OK(MPI_Init(NULL, NULL));
+	sum(MPI_COMM_WORLD, 2);
+	OK(MPI_Finalize());
+	return wrong > 0;
+}
+
+static void on_alarm(int s)
+{
+	(void)s;
+	exit(3);
+}
+
+// alarmed exits in a signal handler, which interrupts a function of MPI.
+static int alarmed(void)
+{
+	MPI_Session session;
+	MPI_Comm all;
+	int rank, flag = 0;
+	OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+	all = comm_of(session, "mpi://WORLD", "all");
+	MPI_Comm_rank(all, &rank);
+	if (rank == 0) {
+		signal(SIGALRM, on_alarm);
+		ualarm(300000, 0);
+	}
+	while (MPI_Iprobe(1 - rank, 0, all, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && !flag)
+		;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int flag, n, rank, world = argc > 1 && strcmp(argv[1], "world") == 0;
 	MPI_Session first, second;
 	MPI_Comm all, self;
+	if (argc > 1 && strcmp(argv[1], "refused") == 0)
+		return refused();
+	if (argc > 1 && strcmp(argv[1], "alarmed") == 0)
+		return alarmed();
 	if (world)
 		OK(MPI_Init(&argc, &argv));
 	OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &first));

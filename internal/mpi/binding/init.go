@@ -37,7 +37,9 @@ func (p *Process) initialise(function string, level int32) Code {
 		}
 		return p.fail(nil, function, ErrOther, "the library is initialised already")
 	}
-	return p.join(function, level)
+	code := p.join(function, level)
+	p.tellExit()
+	return code
 }
 
 // join makes this process part of the job, unless a session, or MPI_Init, has done so, and sees to
@@ -145,6 +147,7 @@ func (p *Process) Finalize() Code {
 	p.toolSample() // the last one: tools may read it afterwards
 	if p.sessions.used.Load() {
 		p.ended.Store(true)
+		p.tellExit()
 		return Success
 	}
 	if !p.state.CompareAndSwap(running, finalising) {

@@ -51,8 +51,9 @@ type Host struct {
 	Exit func(code int, why string)
 	// ThreadsLed, if set, is told that threads of the program are led, each by its name.
 	ThreadsLed func()
-	// AtExit, if set, has Exits called when the process exits.
-	AtExit func()
+	// AtExit, if set, is told of a process that has used sessions whether it leaves the job if it
+	// exits now, by Exits.
+	AtExit func(leaves bool)
 	// Locate is a C function of the type of an error handler. It calls LastWords with the line of
 	// the program. 0 if there is none.
 	Locate uintptr

@@ -24,9 +24,9 @@ type session struct {
 // sessions are the sessions of a process.
 type sessions struct {
 	table[session]
-	used  atomic.Bool  // there was one
+	used  atomic.Bool  // a program has asked for one
 	open  atomic.Int32 // how many there are
-	exits sync.Once    // asks for Exits
+	exits sync.Mutex   // held while the host is told
 }
 
 // psets are the names of the process sets: all ranks, and this one.
@@ -55,7 +55,10 @@ func (p *Process) SessionInit(info Info, errhandler Errhandler, session_ *Sessio
 		return code
 	}
 	p.sessions.used.Store(true)
+	defer p.tellExit() // also if this session isn't opened: MPI_Finalize leaves the job no longer
+	p.joining.Lock()   // threads may open sessions at a time
 	s := &session{level: min(max(level, ThreadSingle), p.level)}
+	p.joining.Unlock()
 	s.what, s.comm, s.handle = "session", p.self.Load().comm, Comm(SessionNull)
 	e := p.errhandler(errhandler)
 	switch {
@@ -80,9 +83,6 @@ func (p *Process) SessionInit(info Info, errhandler Errhandler, session_ *Sessio
 		return p.fail(nil, function, ErrNoMem, "there are too many sessions")
 	}
 	p.sessions.open.Add(1)
-	if p.host.AtExit != nil {
-		p.sessions.exits.Do(p.host.AtExit)
-	}
 	*session_ = Session(s.handle)
 	return Success
 }
@@ -114,15 +114,34 @@ func (p *Process) SessionFinalize(session *Session) Code {
 	s.sendBuffer.flush()
 	p.sessions.remove(uintptr(*session))
 	p.sessions.open.Add(-1)
+	p.tellExit()
 	*session = SessionNull
 	return Success
+}
+
+// tellExit tells the host whether this process leaves the job when it exits, if it has used
+// sessions. The host asks for nothing if not: a program may exit in a signal handler, in the middle
+// of a call.
+func (p *Process) tellExit() {
+	if p.host.AtExit == nil || !p.sessions.used.Load() {
+		return
+	}
+	p.sessions.exits.Lock()
+	defer p.sessions.exits.Unlock()
+	p.host.AtExit(p.leaves())
+}
+
+// leaves tells whether this process would leave the job if it exited now: no session is open, nor
+// is the world.
+func (p *Process) leaves() bool {
+	return p.sessions.open.Load() == 0 && (!p.began.Load() || p.ended.Load())
 }
 
 // Exits is called when the process exits, if it has opened a session: it leaves the job, unless a
 // session is open, or the world. Then it counts as dead, as a process does that exits without
 // MPI_Finalize.
 func (p *Process) Exits() {
-	if p.sessions.open.Load() > 0 || p.began.Load() && !p.ended.Load() || !p.state.CompareAndSwap(running, finalising) {
+	if !p.leaves() || !p.state.CompareAndSwap(running, finalising) {
 		return
 	}
 	p.leave("the end of the process")
