@@ -3,6 +3,7 @@ package rma
 import (
 	"errors"
 	"fmt"
+	"math"
 	"unsafe"
 
 	"banyan/internal/mpi/comm"
@@ -120,6 +121,10 @@ type Operation struct {
 	err  error
 }
 
+// taken says that the engine's answer isn't that of a message: another thread has taken that, by
+// a request or by what ends an epoch. Answers have tags from 1 on.
+func taken(s engine.Status, err error) bool { return err == nil && s.Tag == 0 }
+
 // Handle is the engine's handle of what the operation waits for.
 func (o *Operation) Handle() engine.Handle { return o.handle }
 
@@ -127,9 +132,13 @@ func (o *Operation) Handle() engine.Handle { return o.handle }
 func (o *Operation) End(s engine.Status, err error) error {
 	o.w.mu.Lock()
 	defer o.w.mu.Unlock()
+	for !o.over && taken(s, err) { // the thread that took it is about to come here
+		o.w.came.Wait()
+	}
 	if o.over {
 		return o.err
 	}
+	defer o.w.came.Broadcast()
 	o.over = true
 	switch {
 	case err != nil:
@@ -152,6 +161,9 @@ func (w *Window) Do(a Access) (*Operation, error) {
 	if !w.dynamic {
 		unit = w.memory.Parts[a.Rank].Unit
 	}
+	if a.Disp > math.MaxInt64/unit || a.Disp < math.MinInt64/unit {
+		return nil, wrong(ErrRange, "the displacement %d, of %d bytes each, is more than can be addressed", a.Disp, unit)
+	}
 	m := message{verb: a.verb, op: a.Op, kind: a.Kind, place: placeOf(a.Type, a.Count, a.Disp*unit)}
 	if n, ok := m.bytes(); !ok {
 		return nil, wrong(ErrRange, "%d elements are more than can be addressed", a.Count)
@@ -159,7 +171,7 @@ func (w *Window) Do(a Access) (*Operation, error) {
 		return nil, nil
 	}
 	if first, length := m.span(); !w.dynamic {
-		if size := w.memory.Parts[a.Rank].Size; first < 0 || first > size-length {
+		if size := w.memory.Parts[a.Rank].Size; first < 0 || length < 0 || first > size-length {
 			return nil, wrong(ErrRange, "at displacement %d: %s", a.Disp, outside(first, length, a.Rank, size))
 		}
 	}
@@ -189,7 +201,10 @@ func (w *Window) there(a *Access, m *message) (*Operation, error) {
 	}
 	var o *Operation
 	if m.verb.answers() {
-		o = w.expect(a, m)
+		var err error
+		if o, err = w.expect(a, m); err != nil {
+			return nil, err
+		}
 	}
 	if err := w.send(a.Rank, m); err != nil {
 		return nil, err
@@ -198,7 +213,7 @@ func (w *Window) there(a *Access, m *message) (*Operation, error) {
 }
 
 // expect posts the receive of what an access fetches.
-func (w *Window) expect(a *Access, m *message) *Operation {
+func (w *Window) expect(a *Access, m *message) (*Operation, error) {
 	o := &Operation{w: w, rank: a.Rank, into: a.Result, asked: a.asks}
 	n, _ := m.bytes()
 	if data, contiguous := a.Result.contiguous(); contiguous {
@@ -208,15 +223,16 @@ func (w *Window) expect(a *Access, m *message) *Operation {
 	}
 	w.mu.Lock()
 	m.answer = w.answerTag()
-	w.to[a.Rank].reads = append(w.to[a.Rank].reads, o)
 	w.mu.Unlock()
 	r, err := w.comm.Irecv(o.data, a.Rank, int(m.answer))
 	if err != nil {
-		o.over, o.err = true, err
-		return o
+		return nil, err
 	}
 	o.handle = r.Handle()
-	return o
+	w.mu.Lock() // from now on other threads may wait for it
+	w.to[a.Rank].reads = append(w.to[a.Rank].reads, o)
+	w.mu.Unlock()
+	return o, nil
 }
 
 // mostUnderWay bounds how many accesses of large data, or of a target that is behind, are under

@@ -42,7 +42,7 @@ func (w *Window) tell(rank int, v verb) error {
 		return w.send(rank, &message{verb: v})
 	}
 	if w.ear == nil {
-		w.target.control(rank, &message{verb: v})
+		w.comm.Engine().Tell(func() { w.target.control(rank, &message{verb: v}) })
 		return nil
 	}
 	return w.send(rank, &message{verb: v})
@@ -64,18 +64,31 @@ func (w *Window) Start(targets []int) error {
 	if err != nil {
 		return err
 	}
+	var posts []int
 	for _, r := range targets {
-		if err = either(err, w.awaitPost(r)); err != nil {
+		if err = w.awaitPost(r); err != nil {
 			break
 		}
+		posts = append(posts, r)
 	}
 	if err != nil {
 		w.mu.Lock()
-		e.start = false
+		e.start, e.targets = false, nil
 		w.mu.Unlock()
+		w.giveBack(posts)
 	}
 	order()
 	return err
+}
+
+// giveBack gives targets' calls of Post back: the program may start an epoch without those that
+// have died, for which these targets wait.
+func (w *Window) giveBack(targets []int) {
+	w.comm.Engine().Tell(func() {
+		for _, r := range targets {
+			w.target.posts[r]++
+		}
+	})
 }
 
 // awaitPost waits for a target's call of Post.
@@ -160,22 +173,26 @@ func (w *Window) Test() (done bool, err error) {
 	case w.copies:
 		return false, wrong(ErrReplicas, "in a job with replicas their answers to MPI_Win_test could differ; use MPI_Win_wait")
 	}
+	var loss error
 	done, err = w.comm.Engine().Look(func(lost func(proto.Rank) bool) (bool, error) {
+		loss = nil
 		for _, r := range origins {
-			if w.target.ends[r] == 0 {
-				if world := w.comm.Ranks()[r]; lost(world) {
-					return false, &process.LostError{Rank: world}
-				}
-				return false, nil
+			if w.target.ends[r] > 0 {
+				continue
 			}
+			world := w.comm.Ranks()[r]
+			if !lost(world) {
+				return false, nil // also if another one is lost: a later epoch must not get this one's end
+			}
+			loss = &process.LostError{Rank: world}
 		}
 		for _, r := range origins {
-			w.target.ends[r]--
+			w.target.ends[r] = max(w.target.ends[r]-1, 0)
 		}
 		return true, nil
 	})
 	if done || err != nil {
 		w.endPost()
 	}
-	return done, err
+	return done, either(err, loss)
 }

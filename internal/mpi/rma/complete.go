@@ -84,12 +84,20 @@ func (w *Window) complete(ranks []int, v verb) (first error) {
 			first = either(first, wrong(ErrRange, "rank %d has refused an access: %s", a.rank, a.text))
 		}
 	}
-	return either(first, w.finish(ranks, true))
+	return either(first, w.finishNow(ranks, true))
 }
 
 // finish waits until the program's buffers of accesses to some targets are its own again. sent
-// says that the messages have left, too.
-func (w *Window) finish(ranks []int, sent bool) (first error) {
+// says that the messages have left, too. If another thread waits for these accesses, so does this
+// one.
+func (w *Window) finish(ranks []int, sent bool) error {
+	w.wait.Lock()
+	defer w.wait.Unlock()
+	return w.finishNow(ranks, sent)
+}
+
+// finishNow is finish with the lock wait held.
+func (w *Window) finishNow(ranks []int, sent bool) (first error) {
 	for _, r := range ranks {
 		w.mu.Lock()
 		to := &w.to[r]

@@ -31,6 +31,10 @@ func (w *Window) here(a *Access, m *message, base unsafe.Pointer) (done bool, er
 	case m.verb == accumulate || m.op != reduce.NoOp:
 		u.data = a.Origin.packed()
 	}
+	if plain { // threads of this process
+		w.alone.Lock()
+		defer w.alone.Unlock()
+	}
 	if m.verb == accumulate {
 		u.whole()
 		return true, nil

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"banyan/internal/mpi/comm"
+	"banyan/internal/mpi/datatype"
 )
 
 // A target refuses what lies outside of its part, although the origin didn't: nobody waits in vain,
@@ -45,4 +46,67 @@ func TestRefused(t *testing.T) {
 			return w.close()
 		})
 	}
+}
+
+// A datatype that is nested so deeply that no target reads it is refused, and nobody waits in vain
+// for what it would fetch.
+func TestRefusedDepth(t *testing.T) {
+	const levels, wide = 1001, 34
+	deep, end := integer, int64(1)
+	for range levels {
+		lengths, disps, types := make([]int64, wide), make([]int64, wide), make([]*datatype.Type, wide)
+		for i := range wide {
+			lengths[i], disps[i], types[i] = 1, 8*end, integer
+			end += 2
+		}
+		disps[0], types[0] = 0, deep
+		var err error
+		if deep, err = datatype.Struct(lengths, disps, types); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, replicas := range []int{1, 2} {
+		local(t, 2, replicas, func(world *comm.Comm) error {
+			w, err := open(world, int(end), true, true, together)
+			if err != nil {
+				return err
+			}
+			if err := w.Fence(true); err != nil {
+				return err
+			}
+			if world.Rank() == 0 {
+				got := make([]int64, deep.Size()/8)
+				a := Access{Rank: 1, Type: deep, Count: 1, Result: Buffer{integer, unsafe.Pointer(&got[0]), int64(len(got))}}
+				if _, err := w.Do(a.Get()); err != nil {
+					return err
+				}
+			}
+			err = w.Fence(false)
+			if is := errors.Is(err, ErrRange); is != (world.Rank() == 0 || replicas > 1) {
+				return fmt.Errorf("the fence at rank %d: %w", world.Rank(), err)
+			}
+			return w.close()
+		})
+	}
+}
+
+// A displacement that wraps to one within the part is refused.
+func TestRefusedDisplacement(t *testing.T) {
+	local(t, 1, 1, func(world *comm.Comm) error {
+		w, err := open(world, 4, true, true, together)
+		if err != nil {
+			return err
+		}
+		if err := w.Fence(true); err != nil {
+			return err
+		}
+		seven := int64(7)
+		for _, disp := range []int64{1 << 61, -1 << 61, 1<<62 + 1} {
+			_, err = w.Do(Access{Disp: disp, Type: integer, Count: 1, Origin: Buffer{integer, unsafe.Pointer(&seven), 1}}.Put())
+			if !errors.Is(err, ErrRange) {
+				return fmt.Errorf("displacement %d: %w", disp, err)
+			}
+		}
+		return w.close()
+	})
 }

@@ -2,6 +2,7 @@ package rma
 
 import (
 	"encoding/binary"
+	"unsafe"
 
 	"banyan/internal/mpi/comm"
 )
@@ -62,17 +63,19 @@ func (w *Window) applyNext(rank int) (v verb, answer comm.Pending, err error) {
 	if _, err := found.Recv(data); err != nil {
 		return 0, answer, err
 	}
-	var m message
-	if err := m.read(data); err != nil {
-		return 0, answer, err
-	}
-	if !m.verb.moves() {
-		return m.verb, answer, nil
-	}
 	t := &w.target
-	u := &under{message: m, plain: true}
-	u.all, _ = m.bytes()
-	base, text := t.find(&m.place)
+	u := &under{plain: true}
+	var base unsafe.Pointer
+	text := ""
+	m := &u.message
+	if err := m.read(data); err != nil {
+		text = err.Error()
+	} else if !m.verb.moves() {
+		return m.verb, answer, nil
+	} else {
+		u.all, _ = m.bytes()
+		base, text = t.find(&m.place)
+	}
 	if text != "" {
 		if t.wrong[rank] == "" {
 			t.wrong[rank] = text

@@ -50,7 +50,9 @@ func (t *target) Hear(from proto.Rank, data []byte) bool {
 	if u == nil {
 		var m message
 		if err := m.read(data); err != nil {
-			t.wrong[member] = err.Error()
+			if t.wrong[member] = err.Error(); m.verb.answers() {
+				t.answer(member, m.answer, nil) // a refusal of what fetches
+			}
 			return true
 		}
 		if !m.verb.moves() {
@@ -86,6 +88,9 @@ func (t *target) control(member int, m *message) {
 	case completed:
 		t.ends[member]++
 	case lockShared, lockExclusive:
+		if t.w.ear.Lost(t.w.comm.Ranks()[member]) {
+			return // it is heard after its death: nobody would give the lock back
+		}
 		t.lockTags[member] = m.answer
 		t.lock.Request(member, m.verb == lockExclusive)
 	case leave:
@@ -174,7 +179,6 @@ func (u *under) whole() {
 // Lost implements engine.Listener.
 func (t *target) Lost(r proto.Rank) {
 	if member := t.w.comm.Local(r); member >= 0 {
-		delete(t.under, r)
-		t.lock.Gone(member)
+		t.lock.Gone(member) // an access that is being carried out goes on: it is here as a whole
 	}
 }

@@ -36,6 +36,8 @@ type Window struct {
 	epoch  epoch
 	number int32 // of the last answer asked for
 	to     []peer
+	alone  sync.Mutex // held where nothing else keeps elements apart that no instruction combines
+	came   sync.Cond  // signalled when an Operation is over
 	wait   sync.Mutex // held by the thread that waits for what is under way
 }
 
@@ -54,7 +56,7 @@ func Open(cfg Config) *Window {
 		comm: c, memory: cfg.Memory, dynamic: cfg.Dynamic, noLocks: cfg.NoLocks, to: make([]peer, c.Size()),
 		copies: c.Engine().Layout().Replicated() && c.Size() > 1,
 	}
-	w.epoch.locks = map[int]bool{}
+	w.epoch.locks, w.came.L = map[int]bool{}, &w.mu
 	for _, p := range w.memory.Parts {
 		w.spread = w.spread || !p.Host
 	}

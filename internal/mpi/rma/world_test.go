@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +11,9 @@ import (
 	"banyan/internal/mpi/comm"
 	"banyan/internal/proto"
 )
+
+// errDies is what a rank returns that is to die.
+var errDies = errors.New("dies")
 
 // local runs a job of goroutines.
 func local(t *testing.T, ranks, replicas int, run func(world *comm.Comm) error) {
@@ -26,9 +30,13 @@ func local(t *testing.T, ranks, replicas int, run func(world *comm.Comm) error) 
 			if err == nil {
 				err = run(world)
 			}
-			if err == nil {
+			switch {
+			case err == nil:
 				err = m.Leave()
-			} else {
+			case err == errDies:
+				m.Die()
+				err = nil
+			default:
 				m.Die()
 			}
 			errs[i] = err

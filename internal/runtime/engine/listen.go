@@ -32,6 +32,7 @@ type Ear struct {
 	listener Listener
 	arriving []arriving // in the order of their sends, by rank
 	answers  []answer
+	closed   bool // it stays until nothing is under way: what nobody takes would be unended for ever
 }
 
 // arriving is a message that is being received, or heard.
@@ -69,7 +70,14 @@ func (ear *Ear) Close() {
 	e := ear.e
 	e.lock()
 	defer e.unlock()
-	e.listening.ears = slices.DeleteFunc(e.listening.ears, func(o *Ear) bool { return o == ear })
+	ear.closed = true
+	ear.hear()
+	e.listening.drop()
+}
+
+// drop forgets the ears that are closed and have nothing under way.
+func (l *listening) drop() {
+	l.ears = slices.DeleteFunc(l.ears, func(o *Ear) bool { return o.closed && o.Idle() })
 }
 
 // Send sends an answer, from within a Listener. The data belongs to the Ear from then on.
@@ -97,7 +105,9 @@ func (e *Engine) hear() (more bool) {
 		r := l.lost[0]
 		l.lost = l.lost[1:]
 		for _, ear := range l.ears {
-			ear.listener.Lost(r)
+			if !ear.closed {
+				ear.listener.Lost(r)
+			}
 		}
 	}
 	l.settled = e.p.Changes
@@ -106,6 +116,7 @@ func (e *Engine) hear() (more bool) {
 			more = true
 		}
 	}
+	l.drop()
 	if more {
 		l.settled = e.p.Changes - 1
 	}
@@ -116,7 +127,7 @@ func (e *Engine) hear() (more bool) {
 // hear goes on with one ear.
 func (ear *Ear) hear() (more bool) {
 	p := ear.e.p
-	for {
+	for !ear.closed {
 		message, s, ok := p.TakeArrived(ear.context, HeardTag)
 		if !ok {
 			break
@@ -140,7 +151,7 @@ func (ear *Ear) hear() (more bool) {
 				continue // its sender is lost, or has withdrawn it
 			}
 		}
-		if !ear.listener.Hear(a.from, a.data) {
+		if !ear.closed && !ear.listener.Hear(a.from, a.data) {
 			kept, more = append(kept, a), true
 		}
 	}
@@ -180,6 +191,18 @@ func (e *Engine) Await(context uint64, from proto.Rank, name, what string, met f
 		err = process.ErrClosed
 	}
 	return err
+}
+
+// Tell does what hears itself: f is called with the engine's lock held, and must not call the
+// engine. It may be what a thread waits for in Await.
+func (e *Engine) Tell(f func()) {
+	e.lock()
+	defer e.unlock()
+	f()
+	e.rouse()
+	if e.waiting.sleeping {
+		e.tr.Wake() // a thread that waits may sleep there
+	}
 }
 
 // Look makes progress once, unless met returns true, and returns the last answer of met, which is
