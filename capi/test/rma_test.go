@@ -46,7 +46,7 @@ func TestRmaReplicas(t *testing.T) {
 // Whatever a rank is about to do when it dies, the others get an error that says so.
 func TestRmaKills(t *testing.T) {
 	program := compile(t, "rmakills")
-	for _, epoch := range []string{"fence", "start", "complete", "wait", "flush", "lock", "leaves", "deserted"} {
+	for _, epoch := range []string{"fence", "start", "complete", "wait", "flush", "lock", "leaves", "deserted", "free"} {
 		for _, kind := range []string{"create", "allocate"} {
 			for _, flags := range [][]string{{"-n", "4"}, onHosts("a:2,b:1")} {
 				o := run(t, tool("banyan"), append(append([]string{"run"}, flags...), program, epoch, kind)...)

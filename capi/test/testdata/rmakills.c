@@ -115,6 +115,21 @@ int main(int argc, char **argv)
 		MPI_Error_class(code, &class);
 		CHECK(class != MPI_SUCCESS);
 		return END;
+	} else if (strcmp(epoch, "free") == 0) { // the window lives until all that live have freed it
+		double add = rank, sum = 0;
+		if (rank == 1)
+			die();
+		if (rank > 1) {
+			usleep(300000);
+			OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w));
+			OK(MPI_Accumulate(&add, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, MPI_SUM, w));
+			OK(MPI_Win_unlock(0, w));
+		}
+		OK(MPI_Win_free(&w));
+		for (int i = 2; i < size; i++)
+			sum += i;
+		CHECK(rank != 0 || strcmp(kind, "create") != 0 || memory[0] == sum);
+		return END;
 	} else {
 		CHECK(0);
 	}

@@ -180,7 +180,13 @@ func (p *Process) WinFree(win *Win) Code {
 	if code := p.deleteAttributes(&w.attributes, uintptr(*win)); code != Success {
 		return p.callbackFailed(&w.communicator, function, "delete", code)
 	}
-	if err := w.comm.Barrier().Run(); err != nil && !isLoss(err) {
+	// If a rank has died the barrier ends early, while another one still accesses this part: so they
+	// agree, too. That alone would wait for ever for a rank that has finalised without this call.
+	err := w.comm.Barrier().Run()
+	if err == nil || isLoss(err) {
+		_, err = w.comm.Agree(0)
+	}
+	if err != nil && !isLoss(err) {
 		return p.failWith(&w.communicator, function, err)
 	}
 	p.wins.remove(uintptr(*win))

@@ -1,10 +1,14 @@
 package binding
 
 import (
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 	"unsafe"
+
+	"banyan/internal/runtime/engine"
 )
 
 // Ranks of one host share the parts of all.
@@ -89,4 +93,40 @@ func TestWindowReplicated(t *testing.T) {
 	if alone.Load() != 4 {
 		t.Errorf("the communicators have %d members together", alone.Load())
 	}
+}
+
+// A window is freed when all ranks that live want that, also after a death: until then they access
+// the parts of others.
+func TestWindowFreeAfterDeath(t *testing.T) {
+	ranks(t, 3, func(t *testing.T, p *Process) {
+		var w Win
+		memory := new(int64)
+		ok(t, "CommSetErrhandler", p.CommSetErrhandler(CommWorld, ErrorsReturn))
+		ok(t, "WinCreate", p.WinCreate(unsafe.Pointer(memory), 8, 8, InfoNull, CommWorld, &w))
+		ok(t, "WinSetErrhandler", p.WinSetErrhandler(w, ErrorsReturn))
+		me := rankOf(p)
+		var none byte
+		if me == 2 {
+			for r := range int32(2) { // all have the window
+				ok(t, "Recv", p.Recv(unsafe.Pointer(&none), 0, TypeByte, r, 1, CommWorld, nil))
+			}
+			runtime.Goexit() // it dies
+		}
+		ok(t, "Send", p.Send(unsafe.Pointer(&none), 0, TypeByte, 2, 1, CommWorld))
+		for !p.job.Engine().Lost(2) {
+			time.Sleep(time.Millisecond)
+			p.job.Engine().TestUntil(func(func(engine.Handle) bool) bool { return false })
+		}
+		if me == 1 {
+			time.Sleep(100 * time.Millisecond)
+			seven := int64(7)
+			ok(t, "WinLock", p.WinLock(LockExclusive, 0, 0, w))
+			ok(t, "Accumulate", p.Accumulate(unsafe.Pointer(&seven), 1, TypeLong, 0, 0, 1, TypeLong, OpSum, w))
+			ok(t, "WinUnlock", p.WinUnlock(0, w))
+		}
+		ok(t, "WinFree", p.WinFree(&w))
+		if me == 0 && *memory != 7 {
+			t.Errorf("the window is freed while rank 1 accesses it: %d", *memory)
+		}
+	})
 }
