@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -155,10 +156,14 @@ func (j *job) startAgain() {
 	go func() {
 		procs, err := j.spawner.start(specs)
 		j.post(func() {
-			if err != nil {
-				j.cannotStart(err)
-			} else {
+			switch {
+			case err == nil:
 				j.beganAgain(procs)
+			case errors.Is(err, agent.ErrHostLost): // another host may do
+				r.next, r.starting = &a, false
+				j.startAgain()
+			default:
+				j.cannotStart(err)
 			}
 		})
 	}()
