@@ -27,7 +27,7 @@ const stormLimit = 15 * time.Minute
 
 // stormy are the programs of a storm: both have safe points all the time.
 var stormy = []namedProgram{
-	{"heat", []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "12000"}},
+	{"heat", []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "10000"}},
 	{"cg", []string{"bin/cg", "-solves", "5", "examples/cg/data/bcsstk16.mtx.gz"}},
 }
 
