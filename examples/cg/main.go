@@ -122,8 +122,8 @@ func run(world *mpi.Comm, out io.Writer, o options) error {
 	return nil
 }
 
-// rest takes time until there is the file of -slow-until. Only time depends on it: replicas that see
-// the file at different moments send the same.
+// rest takes time until there is the file of -slow-until. Only time depends on it: replicas that
+// see the file at different moments send the same.
 func (o *options) rest() {
 	if o.slow == "" {
 		return
