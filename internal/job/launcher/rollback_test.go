@@ -11,8 +11,8 @@ import (
 	"banyan/internal/proto/rollback"
 )
 
-// keeper is a fakeHost that keeps parts of snapshots, and says what is copied to it.
-type keeper struct {
+// storing is a fakeHost that keeps parts of snapshots, and says what is copied to it.
+type storing struct {
 	*fakeHost
 	copied chan proto.Proc
 	lost   bool
@@ -20,7 +20,7 @@ type keeper struct {
 }
 
 // Start starts nothing on a host that is lost.
-func (h *keeper) Start(specs []agent.Spec) ([]agent.Process, error) {
+func (h *storing) Start(specs []agent.Spec) ([]agent.Process, error) {
 	if h.lost {
 		h.gone = true
 		return nil, agent.ErrHostLost
@@ -32,7 +32,7 @@ func (h *keeper) Start(specs []agent.Spec) ([]agent.Process, error) {
 	return procs, err
 }
 
-func (h *keeper) Lost() <-chan struct{} {
+func (h *storing) Lost() <-chan struct{} {
 	lost := make(chan struct{})
 	if h.gone {
 		close(lost)
@@ -40,15 +40,15 @@ func (h *keeper) Lost() <-chan struct{} {
 	return lost
 }
 
-func (h *keeper) PartDigests(proto.Proc, int) (agent.PartDigests, error) {
+func (h *storing) PartDigests(proto.Proc, int) (agent.PartDigests, error) {
 	return agent.PartDigests{}, nil
 }
 
-func (h *keeper) ReadPart(proto.Proc, int, *agent.PartBlocks) (io.ReadCloser, error) {
+func (h *storing) ReadPart(proto.Proc, int, *agent.PartBlocks) (io.ReadCloser, error) {
 	return eofCloser{}, nil
 }
 
-func (h *keeper) WritePart(p proto.Proc, _ int, _ *agent.PartBlocks) (io.WriteCloser, error) {
+func (h *storing) WritePart(p proto.Proc, _ int, _ *agent.PartBlocks) (io.WriteCloser, error) {
 	h.copied <- p
 	if h.lost {
 		return nil, agent.ErrHostLost
@@ -63,11 +63,11 @@ func (eofCloser) Close() error                { return nil }
 
 // replicatedRollback is a job of one rank with two replicas, on the first two of three hosts, that
 // keeps snapshots.
-func replicatedRollback(t *testing.T) (*job, []*keeper) {
+func replicatedRollback(t *testing.T) (*job, []*storing) {
 	c := complete(Config{Replicas: 2, Heal: true, Rollback: true, Places: []int{0, 1}, Names: []string{"a", "b", "c"}, Stdout: io.Discard, Stderr: io.Discard}, nil)
-	var hosts []*keeper
+	var hosts []*storing
 	for _, name := range c.Names {
-		h := &keeper{fakeHost: &fakeHost{name: name, started: make(chan agent.Spec, 4)}, copied: make(chan proto.Proc, 4)}
+		h := &storing{fakeHost: &fakeHost{name: name, started: make(chan agent.Spec, 4)}, copied: make(chan proto.Proc, 4)}
 		hosts, c.Agents = append(hosts, h), append(c.Agents, h)
 	}
 	p, err := c.check()

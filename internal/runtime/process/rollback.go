@@ -24,8 +24,9 @@ import (
 var ErrHeld = errors.New("the messages of the snapshot are damaged, or those of another job")
 
 // Contacts appends the other processes with which this one may have exchanged anything, in
-// ascending order, and those that it takes for dead. Such a one may live for a moment, without what
-// would have been sent to it: it mustn't be captured, and isn't, since it waits for a marker in vain.
+// ascending order, and those that it takes for dead. Such a one may live for a moment, without
+// what would have been sent to it: it mustn't be captured, and isn't, since it waits for a marker
+// in vain.
 func (p *Process) Contacts(dst []proto.Proc) []proto.Proc {
 	net, _ := p.net.(interface{ Linked(q proto.Proc) bool })
 	for q := range proto.Proc(len(p.peers)) {
