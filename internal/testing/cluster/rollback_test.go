@@ -59,7 +59,7 @@ func TestRunRollsBack(t *testing.T) {
 // has no replica left: what ran on the lost host starts again elsewhere, with the part of a
 // sibling. The output is byte for byte that of an undisturbed run.
 func TestReplicasRollBack(t *testing.T) {
-	both := []string{"bin/banyan", "run", "--host", "h0:4,h1:4,h2:4", "-n", "4", "--replicas", "2", "--rollback", "--snapshot-every", "500ms"}
+	both := []string{"bin/banyan", "run", "--host", "h0:3,h1:3,h2:8", "-n", "4", "--replicas", "2", "--rollback", "--snapshot-every", "500ms"}
 	for _, f := range []struct {
 		name, words string
 		heal, short bool
@@ -72,16 +72,17 @@ func TestReplicasRollBack(t *testing.T) {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
-			program := []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "30000"}
-			want := undisturbed(t, program)
+			want := undisturbed(t, heat)
 			run := both
 			if f.heal {
 				run = append(slices.Clone(both), "--heal")
 			}
-			j := start(t, command(run, program)...)
-			lines := strings.SplitAfter(want, "\n")
-			j.await(lines[len(lines)/3], 1)
+			g := slowly(t)
+			j := start(t, command(run, heat)...)
+			j.await("step 2000", 1)
 			j.fault(f.words)
+			j.awaitTold("it goes back to snapshot ", 1)
+			g.open()
 			j.finish()
 			if got := j.printed(); got != want {
 				t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
