@@ -191,12 +191,14 @@ func TestHostLostMeanwhile(t *testing.T) {
 	}
 }
 
-// A host is lost before the processes of the next epoch are started there. They start elsewhere.
+// A host is lost before the processes of the next epoch are started there. They start elsewhere,
+// on cores of that host.
 func TestHostLostAtTheStart(t *testing.T) {
 	j, hosts := replicatedRollback(t)
 	j.beginEpoch()
 	snapshot(j)
 	hosts[1].lost = true
+	j.Bind, j.spawner.cores, j.hosts.found[2].Cores = BindCore, [][]int{{0}, {1}}, []int{4, 5}
 	for id := range j.procs {
 		j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.Died(proto.Proc(id), c.Epoch(), false, out) })
 	}
@@ -214,5 +216,8 @@ func TestHostLostAtTheStart(t *testing.T) {
 	}
 	if !slices.Equal(j.Places, []int{0, 2}) {
 		t.Errorf("they are on hosts %v", j.Places)
+	}
+	if x := <-hosts[2].started; !slices.Equal(x.Cores, []int{4}) {
+		t.Errorf("it is bound to %v", x.Cores)
 	}
 }
