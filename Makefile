@@ -96,7 +96,7 @@ check: lint test race ## everything that a change must pass: these three
 
 test-cluster: build ## as root: jobs on several hosts, made of namespaces, with sshd and Slurm; what becomes of them when hosts die (clusterflags=-short: without most faults and the storms; clusterflags='-run TestStorm -seed 7', '-run TestRollbackStorm -rollbacks 10m')
 	scripts/cluster.sh install
-	bin/mpicc -O2 -o bin/heat examples/heat/heat.c -lm
+	bin/mpicc -O2 -o bin/heat examples/heat/heat.c internal/testing/cluster/testdata/slow.c -lm
 	go test -vet=off -count=1 -timeout 60m ./internal/testing/cluster -cluster $(clusterflags)
 
 test-browser: tools ## the page of --status in a headless Chromium, and the guide's pictures of it: half a minute (installs Debian's chromium-headless-shell if there is no browser; browserflags= leaves the pictures as they are)

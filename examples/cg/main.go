@@ -28,6 +28,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"time"
 
 	"banyan/mpi"
 )
@@ -40,6 +41,7 @@ type options struct {
 	limit     int
 	// byName receives from each neighbour in turn, not from the one whose message comes first.
 	byName bool
+	slow   string
 }
 
 func main() {
@@ -49,6 +51,7 @@ func main() {
 	flag.IntVar(&o.limit, "max-iterations", 2000, "give up after so many iterations")
 	flag.IntVar(&o.every, "every", 25, "print the residual each so many iterations")
 	anySource := flag.Bool("any-source", true, "receive from the neighbour whose message comes first")
+	flag.StringVar(&o.slow, "slow-until", "", "rest 80 ms before each iteration until there is this `file`: time to see what faults do")
 	flag.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: cg [flags] MATRIX   (Matrix Market file, plain or gzip)")
 		flag.PrintDefaults()
@@ -100,6 +103,7 @@ func run(world *mpi.Comm, out io.Writer, o options) error {
 			if iteration%o.every == 0 {
 				print("  iteration %4d  residual %.6e\n", iteration, residual)
 			}
+			o.rest()
 		})
 		if err != nil {
 			return err
@@ -116,6 +120,19 @@ func run(world *mpi.Comm, out io.Writer, o options) error {
 	}
 	print("checksum %x\n", checksum.Sum(nil)[:8])
 	return nil
+}
+
+// rest takes time until there is the file of -slow-until. Only time depends on it: replicas that
+// see the file at different moments send the same.
+func (o *options) rest() {
+	if o.slow == "" {
+		return
+	}
+	if _, err := os.Stat(o.slow); err == nil {
+		o.slow = ""
+		return
+	}
+	time.Sleep(80 * time.Millisecond)
 }
 
 // printer returns a function that prints at rank 0 and does nothing at the others.

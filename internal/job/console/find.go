@@ -47,11 +47,16 @@ type job struct {
 
 // Find finds a job by its name, or by the beginning of it if no other job's name begins so. An
 // empty name means the only job. The error is a *NoJobError.
-func Find(name string) (in Folder, full string, err error) {
+func Find(name string) (in Folder, full string, err error) { return find(name, Folder.all) }
+
+// FindRunning is Find among the jobs that run: an ended one whose end is kept doesn't count.
+func FindRunning(name string) (in Folder, full string, err error) { return find(name, Folder.running) }
+
+func find(name string, names func(Folder) []string) (in Folder, full string, err error) {
 	var all, fits []job
 	for _, f := range Folders() {
 		f.sweep()
-		for _, n := range f.all() {
+		for _, n := range names(f) {
 			all = append(all, job{f, n})
 		}
 	}
@@ -126,6 +131,11 @@ func (f Folder) ask(ctx context.Context, name string) (Info, error) {
 		return Info{}, err
 	}
 	return Ask[Info](ctx, conn, "status", struct{}{}, nil)
+}
+
+// running are the names of the folder's jobs that haven't ended.
+func (f Folder) running() []string {
+	return slices.DeleteFunc(f.names(socketSuffix), f.Kept)
 }
 
 // all are the names of the folder's jobs.

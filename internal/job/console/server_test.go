@@ -184,6 +184,23 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// A job that has ended has no hosts: who asks for those of the only job means the one that runs.
+func TestFindRunning(t *testing.T) {
+	f := aFolder(t)
+	for _, file := range []string{f.socket("heat-1"), f.file("cg-2", endSuffix), f.socket("pi-3"), f.file("pi-3", endSuffix)} {
+		os.WriteFile(file, nil, 0o600)
+	}
+	for name, want := range map[string]string{"": "heat-1", "heat": "heat-1", "cg": `there is no job "cg" on this machine; there are heat-1`} {
+		_, got, err := FindRunning(name)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestFolderRefused(t *testing.T) {
 	f := aFolder(t)
 	if err := os.Chmod(string(f), 0o755); err != nil {

@@ -14,8 +14,8 @@ import (
 )
 
 // A host that is drained leaves a job that goes on. Its processes are retired one by one (package
-// recovery) and replaced on other hosts. When all are, its agent ends. No process starts there any
-// more.
+// recovery) and replaced on other hosts. When all are, its agent ends, and what that has kept of
+// snapshots is lost. No process starts there any more.
 
 // drain is a host's way out of the job. The loop owns it, but for over and err.
 type drain struct {
@@ -172,7 +172,9 @@ func (j *job) watchDrains() {
 		case j.recovery != nil && !d.force && slices.ContainsFunc(d.moved, j.recovery.GivenUp):
 			j.endDrain(d, fmt.Errorf("a process couldn't be replaced, so %s", j.stays(all)))
 		case len(all) == 0 && j.settled(d):
-			j.part(d)
+			if j.back == nil || !j.back.Busy() { // what it keeps of a snapshot may be needed
+				j.part(d)
+			}
 		default:
 			j.makeLeave(d, all)
 		}
@@ -282,6 +284,9 @@ func (j *job) leave(d *drain) {
 	j.report.Hosts[d.host].Left = new(Seconds(time.Since(j.started)))
 	j.note(fmt.Sprintf("host %s has left the job", h.name(d.host)))
 	delete(h.drains, d.host)
+	if j.back != nil && !j.ending {
+		j.lostSnapshots(d.host)
+	}
 	j.told.hosts = -1
 	a, told := h.agents[d.host], d.told
 	j.durably(func() { // another launcher mustn't take the host for lost

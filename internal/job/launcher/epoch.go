@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -151,14 +152,19 @@ func (j *job) startAgain() {
 		return
 	}
 	j.Places = places
+	j.spawner.rebind(j.procs)
 	specs := j.spawner.specsAgain(a, r.committed.slot)
 	go func() {
 		procs, err := j.spawner.start(specs)
 		j.post(func() {
-			if err != nil {
-				j.cannotStart(err)
-			} else {
+			switch {
+			case err == nil:
 				j.beganAgain(procs)
+			case errors.Is(err, agent.ErrHostLost): // another host may do
+				r.next, r.starting = &a, false
+				j.startAgain()
+			default:
+				j.cannotStart(err)
 			}
 		})
 	}()
@@ -318,6 +324,24 @@ func (j *job) hasReplica(id proto.Proc, host int, places []int) bool {
 		}
 	}
 	return false
+}
+
+// rebind binds those processes of an epoch to cores that start on another host than their
+// predecessors.
+func (s *spawner) rebind(predecessors []*process) {
+	moves := func(id int) bool { return s.Places[id] != predecessors[id].host }
+	for id, host := range s.Places {
+		if moves(id) {
+			s.cores[id] = s.bindMoved(proto.Proc(id), s.hosts.found[host].Cores, func(core int) (n int) {
+				for q, at := range s.Places {
+					if at == host && (q < id || !moves(q)) && slices.Contains(s.cores[q], core) {
+						n++
+					}
+				}
+				return n
+			})
+		}
+	}
 }
 
 // specsAgain are the processes of an epoch, by host.

@@ -54,8 +54,10 @@ func (j *job) collectOutput() {
 		}
 		j.outputs.stdouts[r] = j.collector(r, false)
 		j.outputs.stderrs[r] = j.collector(r, true)
-		j.outputs.stdouts[r].Begin(0, at[0])
-		j.outputs.stderrs[r].Begin(0, at[1])
+		for k := range j.layout.Degree(proto.Rank(r)) {
+			j.outputs.stdouts[r].Begin(k, at[0])
+			j.outputs.stderrs[r].Begin(k, at[1])
+		}
 	}
 }
 

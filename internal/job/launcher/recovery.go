@@ -77,9 +77,16 @@ func (j *job) lead(tell func(m *recovery.Machine, now proto.Time, out *actions))
 	}
 }
 
-// beginAttempts starts the replacements that can start now.
+// beginAttempts starts the replacements that can start now. None can while a snapshot is taken or
+// loaded: it is called again then.
 func (j *job) beginAttempts() {
-	for began := true; began && !j.ending && (j.back == nil || !j.back.Busy()); {
+	if j.back != nil && j.back.Busy() {
+		if j.recovery != nil {
+			j.recovery.NotNow()
+		}
+		return
+	}
+	for began := true; began && !j.ending; {
 		began = false
 		j.lead(func(m *recovery.Machine, now proto.Time, out *actions) {
 			began = m.Next(now, j.hasHome, j.donates, out)

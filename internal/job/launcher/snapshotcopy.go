@@ -40,6 +40,7 @@ func (j *job) copyPart(a rollback.Action) {
 				j.back.costs.copied += travelled
 			}
 			switch {
+			case errors.Is(err, agent.ErrHostLost): // that is told, and other hosts may have copies
 			case err != nil:
 				copied(err.Error())
 			case a.To.Host == rollback.Disk:

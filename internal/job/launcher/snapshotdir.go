@@ -89,8 +89,10 @@ func decodeManifest(b []byte) (*manifest, error) {
 type snapshotDir struct {
 	path string
 
-	mu    sync.Mutex
-	parts map[rollback.Snapshot]map[proto.Rank]filePart // that were written, and aren't in a manifest yet
+	mu      sync.Mutex
+	ended   bool                                          // clear was called
+	writers sync.WaitGroup                                // writes under way
+	parts   map[rollback.Snapshot]map[proto.Rank]filePart // that were written, and aren't in a manifest yet
 }
 
 func newSnapshotDir(path string) *snapshotDir {
@@ -103,8 +105,24 @@ func (d *snapshotDir) of(n rollback.Snapshot) string {
 
 func rankFile(r proto.Rank) string { return fmt.Sprintf("rank-%d", r) }
 
+// begin begins a write, which the caller ends, unless the snapshots were cleared: what is written
+// later would stay.
+func (d *snapshotDir) begin() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ended {
+		return false
+	}
+	d.writers.Add(1)
+	return true
+}
+
 // keep writes a part that an agent has.
 func (d *snapshotDir) keep(n rollback.Snapshot, rank proto.Rank, slot int, from partPlace) error {
+	if !d.begin() {
+		return errEnded
+	}
+	defer d.writers.Done()
 	in, err := from.ReadPart(from.proc, slot, nil)
 	if err != nil {
 		return err
@@ -132,6 +150,10 @@ func (d *snapshotDir) keep(n rollback.Snapshot, rank proto.Rank, slot int, from 
 
 // complete makes a snapshot of the parts that were written.
 func (d *snapshotDir) complete(m manifest) error {
+	if !d.begin() {
+		return errEnded
+	}
+	defer d.writers.Done()
 	n := rollback.Snapshot(m.Number)
 	d.mu.Lock()
 	for rank := range proto.Rank(m.Ranks) {
@@ -205,11 +227,15 @@ func (d *snapshotDir) remove(n rollback.Snapshot) {
 	os.RemoveAll(d.of(n))
 }
 
-// clear removes all snapshots.
+// clear removes all snapshots, once writes that are under way have ended. There are none later.
 func (d *snapshotDir) clear() {
 	if d == nil {
 		return
 	}
+	d.mu.Lock()
+	d.ended = true
+	d.mu.Unlock()
+	d.writers.Wait()
 	for _, n := range d.numbers() {
 		d.remove(n)
 	}

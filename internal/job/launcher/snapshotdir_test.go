@@ -2,11 +2,13 @@ package launcher
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"banyan/internal/job/agent"
 	"banyan/internal/proto"
@@ -77,6 +79,43 @@ func TestSnapshotsOnDisk(t *testing.T) {
 	d.clear()
 	if _, _, err := d.find(); err == nil || len(d.numbers()) > 0 {
 		t.Error("something is left")
+	}
+}
+
+// slowAgent gives its part when it is released.
+type slowAgent struct {
+	partAgent
+	asked, released chan bool
+}
+
+func (k *slowAgent) ReadPart(p proto.Proc, slot int, b *agent.PartBlocks) (io.ReadCloser, error) {
+	close(k.asked)
+	<-k.released
+	return k.partAgent.ReadPart(p, slot, b)
+}
+
+// A part that is being written when the job ends isn't left behind.
+func TestSnapshotsEndWithTheirJob(t *testing.T) {
+	d := twoSnapshots(t)
+	k := &slowAgent{partAgent{parts: map[proto.Proc][]byte{0: []byte("zero")}}, make(chan bool), make(chan bool)}
+	kept, cleared := make(chan error), make(chan bool)
+	go func() { kept <- d.keep(5, 0, 0, partPlace{k, 0}) }()
+	<-k.asked
+	go func() { d.clear(); close(cleared) }()
+	for d.begin() { // until clear has begun
+		d.writers.Done()
+		time.Sleep(time.Millisecond)
+	}
+	close(k.released)
+	if err := <-kept; err != nil {
+		t.Error(err)
+	}
+	<-cleared
+	if left := d.numbers(); len(left) > 0 {
+		t.Errorf("snapshots %v are left", left)
+	}
+	if err := d.keep(6, 0, 0, partPlace{k, 0}); !errors.Is(err, errEnded) {
+		t.Errorf("a part is kept after the end: %v", err)
 	}
 }
 

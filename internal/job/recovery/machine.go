@@ -182,6 +182,10 @@ func (m *Machine) Heard(p Process, number uint64) {
 	}
 }
 
+// NotNow says that nothing can begin or be retired for a while. An answer that has come is too old
+// afterwards.
+func (m *Machine) NotNow() { m.heard = nobody }
+
 // Arrived takes a replacement's message that others can reach it.
 func (m *Machine) Arrived(now proto.Time, q Process, out *[]Action) {
 	if a := m.of(q, GetReady, GetReady); a != nil {

@@ -223,3 +223,20 @@ func TestOldAnswer(t *testing.T) {
 	l.next()
 	l.expect("retire")
 }
+
+// While a snapshot is taken nothing is retired. Afterwards the donor has to answer again.
+func TestAnswerWhileNothingBegins(t *testing.T) {
+	l := newLeader(t, layout.Uniform(1, 2), false)
+	l.healable(0, 1)
+	l.machine.Leave(id(0, 0))
+	l.next()
+	l.expect("ask")
+	l.machine.Heard(id(1, 0), asks(l.machine, id(1, 0)))
+	l.machine.NotNow()
+	l.now += second
+	l.next()
+	l.expect("ask")
+	l.machine.Heard(id(1, 0), asks(l.machine, id(1, 0)))
+	l.next()
+	l.expect("retire")
+}

@@ -8,9 +8,8 @@ import "banyan/internal/runtime/commons"
 // are dead or die meanwhile. It runs over corrected trees (bcast_corrected.go). Where all members
 // can read the root's memory they read large data from there (bcast_direct.go). The root itself
 // sends all data to a few members, and large data to any number that share cores (bcast_flat.go).
-// If the job's user has named a tree it runs
-// over that. In a job with replicas it consists of messages, since corrections aren't
-// send-deterministic.
+// If the job's user has named a tree it runs over that. In a job with replicas it consists of
+// messages, since corrections aren't send-deterministic.
 func (c *Comm) Bcast(data []byte, root int) *Plan {
 	p := c.plan("Bcast")
 	if err := c.checkRoot(root); err != nil {

@@ -126,12 +126,11 @@ func appendMachine(dst []byte, m *Machine) []byte {
 		dst = appendMembers(append(dst, byte(b2i(x.claimed)), byte(b2i(x.pledged))), []Member{x.Member})
 	}
 	dst = appendMembers(dst, []Member{m.joiner.pledge}, m.joiner.claims)
-	for _, f := range []bool{m.joiner.pledged, m.leaving, r.root, l.collected, l.busy, l.stalled, m.asked, m.hasLeft} {
 	dst = append(dst, byte(m.own.Version), byte(len(m.updates)))
 	for _, d := range m.updates {
 		dst = append(dst, byte(d.Proc), byte(d.Incarnation), byte(d.Version))
 	}
-	for _, f := range []bool{m.leaving, r.root, l.collected, l.busy, l.stalled, m.asked, m.hasLeft} {
+	for _, f := range []bool{m.joiner.pledged, m.leaving, r.root, l.collected, l.busy, l.stalled, m.asked, m.hasLeft} {
 		dst = append(dst, byte(b2i(f)))
 	}
 	return dst

@@ -98,9 +98,8 @@ func newSwarm(seed uint64, n int, b bug) *swarm {
 }
 
 func (s *swarm) config(m Member) Config {
-	return Config{Self: m, Arity: s.arity, Gather: s.gather, Patience: 3000, Retry: 400, quorum: s.bug.quorum, Lease: swarmLease, Promise: swarmPromise,
+	return Config{Self: m, Metadata: "joined", Arity: s.arity, Gather: s.gather, Patience: 3000, Retry: 400, quorum: s.bug.quorum, Lease: swarmLease, Promise: swarmPromise,
 		bugs: bugs{ignoresAnnounced: s.bug.ignores}}
-	return Config{Self: m, Metadata: "joined", Arity: s.arity, Gather: s.gather, Patience: 3000, Retry: 400, quorum: s.bug.quorum, Lease: swarmLease, Promise: swarmPromise}
 }
 
 func (s *swarm) add(m Member) *node {

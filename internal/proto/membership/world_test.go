@@ -43,7 +43,6 @@ type world struct {
 	cut      bool       // the network between the sides is cut
 	healed   bool       // the cut has been healed
 	messages int
-	sent     [Pledge + 1]int
 	sent     [Update + 1]int
 	changes  int // of metadata, that may still come
 	now      proto.Time
@@ -109,8 +108,6 @@ func newWorld(r rules) *world {
 	first := FirstView(r.members)
 	for p := range r.members {
 		m := first.Members[p]
-		c := Config{Self: m, Arity: r.arity, quorum: r.quorum}
-		if c.bugs = r.bugs; r.asks > 0 {
 		c := Config{Self: m, Arity: r.arity, quorum: r.quorum, bugs: r.bugs}
 		if r.asks > 0 {
 			c.Lease, c.Promise = 2, 2
@@ -439,12 +436,10 @@ func (w *world) act(e event, m *Machine, out *Actions) *Machine {
 		if w.rules.announces && w.divided() {
 			c.Patience = 1
 		}
-		m = NewJoiner(c,
-		cfg := Config{Self: w.members[e.p], Arity: w.rules.arity, Retry: 1, bugs: w.rules.bugs}
 		if w.rules.changes > 0 {
-			cfg.Metadata = "1"
+			c.Metadata = "1"
 		}
-		m = NewJoiner(cfg,
+		m = NewJoiner(c,
 			slices.DeleteFunc(contacts, func(m Member) bool { return m.Proc == w.members[e.p].Proc }), w.now, out)
 	case 'r':
 		m.Tick(w.now+1, out)

@@ -48,6 +48,8 @@ const (
 	healedMeanwhile bug = "healed meanwhile"
 	// A snapshot is taken while a replacement joins.
 	takenWhileJoining bug = "taken while joining"
+	// A process sends no marker to one that it takes for dead, and nobody waits for that.
+	suspectsLeftOut bug = "suspects left out"
 )
 
 // before runs before the coordinator is told anything.
@@ -140,6 +142,7 @@ func TestCanaries(t *testing.T) {
 		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, steps: 2, snapshots: 1, deaths: 1, bug: staleSent}, nil},
 		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, steps: 3, snapshots: 2, deaths: 1, replacements: 1, queued: true, bug: healedMeanwhile}, nil},
 		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, steps: 3, snapshots: 2, deaths: 1, replacements: 1, queued: true, bug: takenWhileJoining}, nil},
+		{options{ranks: 2, hosts: 1, steps: 2, snapshots: 1, suspicions: 1, bug: suspectsLeftOut}, errTwoCut},
 	} {
 		t.Run(string(tc.bug), func(t *testing.T) {
 			var stats explore.Stats

@@ -71,8 +71,9 @@
 //
 // world_test.go has a ring of ranks in which a message is under way at each safe point. Hosts,
 // processes and replacements die at every moment, also while a snapshot is taken, copied or
-// loaded; messages of dead processes arrive late. explore_test.go has the sizes. canary_test.go
-// has the mistakes that the exploration must find.
+// loaded; messages of dead processes arrive late; live processes are taken for dead, and killed a
+// while later. explore_test.go has the sizes. canary_test.go has the mistakes that the exploration
+// must find.
 //
 // # Limits
 //

@@ -37,6 +37,9 @@ func TestExhaustive(t *testing.T) {
 		{options{ranks: 2, hosts: 1, replicas: []int{2, 2}, steps: 2, snapshots: 1, deaths: 1}, true},
 		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, steps: 3, snapshots: 1, deaths: 1, queued: true}, true},
 		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, steps: 2, snapshots: 1, deaths: 2, replacements: 1}, true},
+		// A live one is taken for dead.
+		{options{ranks: 2, hosts: 1, steps: 2, snapshots: 1, suspicions: 1}, false},
+		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, steps: 2, snapshots: 1, suspicions: 1}, true},
 	} {
 		most := int(1e8)
 		if tc.long && !explore.Long() {
@@ -63,6 +66,7 @@ func TestRandom(t *testing.T) {
 	for seed := uint64(1); seed <= seeds; seed++ {
 		n := int(seed)
 		o := options{ranks: 3 + n%3, hosts: 1 + n%4, steps: 4, snapshots: 4, deaths: n % 4, hostDeaths: n / 4 % 3, limits: n % 2, disk: uint64(n % 5 / 3 * (1 + n%3)), queued: n%2 == 0}
+		o.suspicions = n / 2 % 3
 		if n%5 > 1 {
 			for r := range o.ranks {
 				o.replicas = append(o.replicas, 1+(n/5+r)%(2+n%2))

@@ -143,6 +143,9 @@ func (p *Participant) stand(now proto.Time, sent Sent, out *[]Deed) {
 	case p.stage != aimed:
 	case p.passed < p.at:
 		p.goOn(now, out)
+	case p.passed > p.at:
+		// It didn't know how far it was when it said so: it was just getting a donor's state.
+		p.Fail("is beyond the safe point at which the others stand", out)
 	default:
 		p.stage = paused
 		to, sends := sent()

@@ -47,6 +47,7 @@ type options struct {
 	hostDeaths   int
 	replacements int    // how many may be started
 	limits       int    // how often a snapshot may take too long
+	suspicions   int    // how often a process may take a live one for dead, which is killed then
 	disk         uint64 // every how many snapshots one is on disk
 	queued       bool   // what the launcher says takes time
 	bug          bug
@@ -65,7 +66,9 @@ type process struct {
 	standing  bool  // at a safe point
 	receives  bool  // it has sent in this step
 	to        []proto.Proc
-	dead      []bool // by Proc: which it knows to be dead
+	dead      []bool // by Proc: which it takes for dead
+	fenced    []bool // by Proc: which of them may live; it doesn't hear them any more
+	doomed    bool   // another one takes it for dead: the launcher is about to kill it
 	home      Host
 }
 
@@ -163,7 +166,7 @@ func (w *world) start() error {
 	}
 	for i := range w.procs {
 		e := w.coordinator.Epoch()
-		w.procs[i] = &process{Participant: NewParticipant(e, w.begins), epoch: e, alive: home[i] != NoHost, reaped: home[i] == NoHost, home: home[i], dead: make([]bool, len(w.procs))}
+		w.procs[i] = &process{Participant: NewParticipant(e, w.begins), epoch: e, alive: home[i] != NoHost, reaped: home[i] == NoHost, home: home[i], dead: make([]bool, len(w.procs)), fenced: make([]bool, len(w.procs))}
 		w.lines[i] = nil
 		for q := range home {
 			w.procs[i].dead[q] = home[q] == NoHost
@@ -245,12 +248,13 @@ func (w *world) step(i int) error {
 
 func (w *world) sentTo(i int) Sent {
 	return func() (all []proto.Proc, sends uint64) {
-		for _, q := range w.procs[i].to {
-			if !w.procs[i].dead[q] {
+		p := w.procs[i]
+		for q := range proto.Proc(len(w.procs)) {
+			if _, sent := slices.BinarySearch(p.to, q); p.dead[q] && w.bug != suspectsLeftOut || !p.dead[q] && sent {
 				all = append(all, q)
 			}
 		}
-		return all, uint64(w.procs[i].sent)
+		return all, uint64(p.sent)
 	}
 }
 
@@ -278,7 +282,7 @@ func (w *world) arrive(from, i int) error {
 	w.channels[c] = w.channels[c][1:]
 	p := w.procs[i]
 	switch {
-	case !p.alive || p.finalised:
+	case !p.alive || p.finalised || p.fenced[from]:
 		return nil
 	case !p.Accepts(f.epoch):
 		if w.bug != oldAccepted {
@@ -309,15 +313,30 @@ func (w *world) hear(i int, l line) error {
 		}
 		return w.deeds(i, func(out *[]Deed) { p.Ordered(w.now, l.order, w.sentTo(i), out) })
 	}
-	before := w.covered(i)
+	w.takeForDead(i, int(l.dead))
+	return nil
+}
+
+// takeForDead has a process take another one for dead.
+func (w *world) takeForDead(i, dead int) {
+	p, before := w.procs[i], w.covered(i)
 	p.dead = slices.Clone(p.dead)
-	p.dead[l.dead] = true
+	p.dead[dead] = true
 	for _, q := range w.covered(i) {
 		if !slices.Contains(before, q) {
 			w.repeat(i, q)
 		}
 	}
-	return nil
+}
+
+// suspect has a process take a live one for dead. What is on its way between them is lost.
+func (w *world) suspect(i, q int) {
+	w.suspicions--
+	p := w.procs[i]
+	p.fenced = slices.Clone(p.fenced)
+	p.fenced[q], w.procs[q].doomed = true, true
+	w.channels[w.channel(i, q)], w.channels[w.channel(q, i)] = nil, nil
+	w.takeForDead(i, q)
 }
 
 // tell says something to a process.
@@ -339,7 +358,9 @@ func (w *world) deeds(i int, do func(out *[]Deed)) error {
 		case SayReport:
 			w.said = append(slices.Clone(w.said), word{proto.Proc(i), d.Report})
 		case SendMark:
-			w.send(i, int(d.To), frame{epoch: p.epoch, marker: d.Snapshot})
+			if !p.dead[d.To] {
+				w.send(i, int(d.To), frame{epoch: p.epoch, marker: d.Snapshot})
+			}
 		case TakeState:
 			if took, err := w.take(i, d.Snapshot); err != nil || !took {
 				return err

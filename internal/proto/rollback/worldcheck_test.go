@@ -197,8 +197,9 @@ func (b *keyed) places(all []Place) {
 func (b *keyed) process(p *process) {
 	b.n(int(p.epoch), truth(p.alive), truth(p.reaped), truth(p.finalised), p.step, p.sent, p.received, truth(p.standing), truth(p.receives), int(p.home), len(p.held))
 	b.n(p.held...)
-	for _, is := range p.dead {
-		b.n(truth(is))
+	b.n(truth(p.doomed))
+	for q, is := range p.dead {
+		b.n(truth(is), truth(p.fenced[q]))
 	}
 	b.procs(p.to)
 	q := p.Participant
@@ -214,7 +215,7 @@ func (b *keyed) process(p *process) {
 func (w *world) AppendKey(key []byte) []byte {
 	b := (*keyed)(&key)
 	c := w.coordinator
-	b.n(w.snapshots, w.deaths, w.hostDeaths, w.limits, w.replacements, truth(w.restarting), int(w.begins), len(w.failed), truth(w.ended))
+	b.n(w.snapshots, w.deaths, w.hostDeaths, w.limits, w.suspicions, w.replacements, truth(w.restarting), int(w.begins), len(w.failed), truth(w.ended))
 	b.n(int(c.epoch), int(c.committed), int(c.last), int(c.stored), int(c.phase), truth(c.loads), int(c.taking), truth(c.deadline == proto.Never), c.restarts, truth(c.ending))
 	for i := range c.members {
 		m := &c.members[i]

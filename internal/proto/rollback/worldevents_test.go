@@ -10,7 +10,7 @@ import (
 type event struct {
 	kind eventKind
 	who  int
-	from int // of evArrive
+	from int // of evArrive and evSuspect
 }
 
 type eventKind uint8
@@ -33,14 +33,16 @@ const (
 	evKnown  // all know it
 	evHealed // the launcher knows that it has failed
 	evKillReplacement
+	evSuspect // who takes from for dead
+	evFence   // the launcher kills a process for that
 )
 
 var eventNames = [...]string{"step", "arrive", "line", "report", "copied", "reaped", "take", "limit", "start", "kill", "host dies",
-	"heal", "state", "fill", "known", "heal failed", "kill replacement"}
+	"heal", "state", "fill", "known", "heal failed", "kill replacement", "suspect", "fence"}
 
 func (e event) String() string {
-	if e.kind == evArrive {
-		return fmt.Sprintf("arrive:%d>%d", e.from, e.who)
+	if e.kind == evArrive || e.kind == evSuspect {
+		return fmt.Sprintf("%s:%d>%d", eventNames[e.kind], e.from, e.who)
 	}
 	return fmt.Sprintf("%s:%d", eventNames[e.kind], e.who)
 }
@@ -48,7 +50,7 @@ func (e event) String() string {
 // canStep says whether a program has something to do.
 func (w *world) canStep(p *process) bool {
 	switch {
-	case !p.alive || p.finalised || p.Waits():
+	case !p.alive || p.finalised || p.Waits() || p.doomed: // what a doomed one does changes nothing any more
 		return false
 	case p.receives:
 		return len(p.held) > 0
@@ -83,6 +85,12 @@ func (w *world) Events(dst []event) []event {
 		add(evReaped, i, !p.alive && !p.reaped || p.finalised && p.alive && w.through())
 		add(evKill, i, w.deaths > 0 && p.alive && !w.through())
 		add(evHeal, i, w.mayHeal(i))
+		add(evFence, i, p.alive && p.doomed)
+		for q, other := range w.procs {
+			if w.suspicions > 0 && q != i && p.alive && !p.finalised && !p.doomed && !p.dead[q] && other.alive && !other.finalised {
+				dst = append(dst, event{evSuspect, i, q})
+			}
+		}
 	}
 	for i, h := range w.heals {
 		donor := w.procs[h.donor]
@@ -214,6 +222,10 @@ func (w *world) Apply(e event) error {
 	case evKill:
 		w.deaths--
 		w.procs[e.who].alive = false
+	case evFence:
+		w.procs[e.who].alive = false
+	case evSuspect:
+		w.suspect(e.who, e.from)
 	case evHostDies:
 		return w.loseHost(Host(e.who))
 	default:
@@ -313,10 +325,10 @@ func (w *world) fill(h *heal) error {
 	w.procs[i] = h.state
 	w.said = slices.DeleteFunc(slices.Clone(w.said), func(x word) bool { return x.from == h.slot })
 	h.state.dead = slices.Clone(h.state.dead)
-	h.state.dead[i], h.state.reaped = false, false
+	h.state.dead[i], h.state.reaped, h.state.doomed, h.state.fenced = false, false, false, make([]bool, len(w.procs))
 	for q, p := range w.procs {
-		p.dead = slices.Clone(p.dead)
-		p.dead[i] = false
+		p.dead, p.fenced = slices.Clone(p.dead), slices.Clone(p.fenced)
+		p.dead[i], p.fenced[i] = false, false
 		h.state.dead[q] = p.reaped && !p.alive && !p.finalised
 	}
 	w.lines[i] = nil

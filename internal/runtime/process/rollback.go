@@ -23,12 +23,14 @@ import (
 // ErrHeld says that bytes aren't the messages that a process held.
 var ErrHeld = errors.New("the messages of the snapshot are damaged, or those of another job")
 
-// Contacts appends the other live processes with which this one may have exchanged anything, in
-// ascending order.
+// Contacts appends the other processes with which this one may have exchanged anything, in
+// ascending order, and those that it takes for dead. Such a one may live for a moment, without
+// what would have been sent to it: it mustn't be captured, and isn't, since it waits for a marker
+// in vain.
 func (p *Process) Contacts(dst []proto.Proc) []proto.Proc {
 	net, _ := p.net.(interface{ Linked(q proto.Proc) bool })
 	for q := range proto.Proc(len(p.peers)) {
-		if q != p.cfg.Self && !p.peers[q].gone() && (p.peers[q].contacted || net != nil && net.Linked(q)) {
+		if q != p.cfg.Self && (p.peers[q].gone() || p.peers[q].contacted || net != nil && net.Linked(q)) {
 			dst = append(dst, q)
 		}
 	}
@@ -43,8 +45,12 @@ func (p *Process) Sends() uint64 {
 	return p.clock.Count(p.rank)
 }
 
-// SendMarker sends a process the marker of a snapshot, behind all that was sent to it before.
+// SendMarker sends a process the marker of a snapshot, behind all that was sent to it before. One
+// that is taken for dead gets none.
 func (p *Process) SendMarker(to proto.Proc, snapshot uint64) {
+	if p.peers[to].gone() {
+		return
+	}
 	wire.Marker{Snapshot: snapshot}.Put(&p.header)
 	p.send(to, &p.header, nil, 0)
 }

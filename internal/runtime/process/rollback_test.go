@@ -130,3 +130,22 @@ func FuzzRestoreHeld(f *testing.F) {
 		}
 	})
 }
+
+// TestSuspectsAreAwaited: a process that is taken for dead lives until the launcher has killed it.
+// It lacks what was sent to it last. So it waits for a marker, which it doesn't get, and isn't
+// captured.
+func TestSuspectsAreAwaited(t *testing.T) {
+	w := newTestJob(t, 1, layout.Uniform(2, 2), func(proto.Rank, int) program { return nil })
+	p := w.nodes[0].p
+	p.Hearsay(1, 0)
+	if p.Alive(1) {
+		t.Fatal("it isn't taken for dead")
+	}
+	if to := p.Contacts(nil); !slices.Contains(to, 1) {
+		t.Errorf("those that wait for a marker are %v", to)
+	}
+	sent := p.FramesSent
+	if p.SendMarker(1, 2); p.FramesSent != sent {
+		t.Error("it was sent a marker")
+	}
+}

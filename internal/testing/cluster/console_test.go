@@ -11,6 +11,7 @@ import (
 func TestRunOutlivesItsConsole(t *testing.T) {
 	want := undisturbed(t, heat)
 	over := slices.Insert(slices.Clone(overHosts), 2, "--on-console-loss=continue")
+	g := slowly(t)
 	first := start(t, command(over, heat)...)
 	first.await("step 1000", 1)
 	shared.Fault(t, `pkill -KILL -f "^bin/banyan run"`) // that ends the first console
@@ -18,6 +19,8 @@ func TestRunOutlivesItsConsole(t *testing.T) {
 		t.Error("the console has ended with exit code 0")
 	}
 	second := start(t, "bin/banyan", "attach", "stdbuf") // other jobs may run on this machine
+	until(t, "the second console shows something", func() bool { return second.printed() != "" || second.over() })
+	g.open()
 	second.finish()
 	before, after := first.printed(), second.printed()
 	if !strings.HasPrefix(want, before) || !strings.HasSuffix(want, after) || len(before)+len(after) < len(want) {

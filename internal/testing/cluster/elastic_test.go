@@ -6,9 +6,6 @@ import (
 	"testing"
 )
 
-// longHeat computes for so long that an agent can come again.
-var longHeat = []string{"stdbuf", "-oL", "bin/heat", "128", "1e-30", "20000"}
-
 // Agents that come by themselves: first these, then their console, as pods may start in any order.
 // Each is the first process of a container. A pod is deleted, or killed, and comes again, as
 // Kubernetes does it. The job goes on, and the processes that it had are replaced there.
@@ -34,18 +31,21 @@ const ownProcesses = "cat /proc/sys/kernel/random/boot_id >/tmp/boot_id && mount
 	"mount --bind /tmp/boot_id /proc/sys/kernel/random/boot_id && rm /tmp/boot_id &&"
 
 func comeByThemselves(t *testing.T, words, reason string) {
-	want := undisturbed(t, longHeat)
+	want := undisturbed(t, heat)
 	const key = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	agent := func(number int) string {
 		return fmt.Sprintf("echo %s | ssh h%d 'cd %s && exec unshare --pid --fork --mount --kill-child sh -c \"%s exec bin/banyan agent --join console:7117 --number %[2]d --zone z%[2]d\"' &\n",
 			key, number, shared.Root, ownProcesses)
 	}
-	run := "echo " + key + " | bin/banyan run --listen :7117 --agents 2 --key-file /dev/stdin -n 4 --replicas 2 --heal " + strings.Join(longHeat, " ")
+	run := "echo " + key + " | bin/banyan run --listen :7117 --agents 2 --key-file /dev/stdin -n 4 --replicas 2 --heal " + strings.Join(heat, " ")
+	g := slowly(t)
 	j := start(t, "sh", "-c", agent(1)+agent(0)+"sleep 1\n"+run)
 	begun, _, _ := strings.Cut(want, "\n")
 	j.await(begun, 1)
 	j.fault(words)
 	again := start(t, "sh", "-c", agent(1)+"wait")
+	j.awaitTold("is back after", ranks)
+	g.open()
 	j.finish()
 	again.finish() // the console has ended the agent
 	if got := j.printed(); got != want {
@@ -62,8 +62,9 @@ func comeByThemselves(t *testing.T, words, reason string) {
 // A host is added to a job on two others, and one of those is drained. The job goes on, and its
 // output is that of an undisturbed run. The drained host can lose its power then.
 func TestHostsAddedAndDrained(t *testing.T) {
-	want := undisturbed(t, longHeat)
-	j := start(t, command([]string{"bin/banyan", "run", "--host", "h0:4,h1:4", "--replicas", "2", "--heal", "--heartbeat-timeout", "5s"}, longHeat)...)
+	want := undisturbed(t, heat)
+	g := slowly(t)
+	j := start(t, command([]string{"bin/banyan", "run", "--host", "h0:4,h1:4", "--replicas", "2", "--heal", "--heartbeat-timeout", "5s"}, heat)...)
 	begun, _, _ := strings.Cut(want, "\n")
 	j.await(begun, 1)
 	hosts := func(args ...string) string {
@@ -82,6 +83,7 @@ func TestHostsAddedAndDrained(t *testing.T) {
 		}
 	}
 	j.fault("power 0")
+	g.open()
 	j.finish()
 	if got := j.printed(); got != want {
 		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)

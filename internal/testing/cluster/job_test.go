@@ -110,14 +110,36 @@ func (j *running) await(text string, times int) {
 	}
 }
 
+// awaitTold waits until the job has said something so many times on its stderr.
+func (j *running) awaitTold(text string, times int) {
+	j.t.Helper()
+	until(j.t, "the job says "+text, func() bool {
+		if strings.Count(j.complained(), text) >= times {
+			return true
+		}
+		if j.over() {
+			j.t.Fatalf("the job has ended, and hasn't said %q", text)
+		}
+		return false
+	})
+}
+
+// over says whether the job has ended.
+func (j *running) over() bool {
+	select {
+	case <-j.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // fault does what the words say, which must be done before the job ends.
 func (j *running) fault(words string) {
 	j.t.Helper()
 	j.on.Fault(j.t, words)
-	select {
-	case <-j.ended:
+	if j.over() {
 		j.t.Fatalf("the job ended before %q was done: it is too short", words)
-	default:
 	}
 }
 

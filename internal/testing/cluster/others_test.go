@@ -14,11 +14,11 @@ import (
 // h2 are siblings, and h1 and h3. On h0 and h2 is rank 0, which prints.
 const ranks = 4
 
-// heat computes for some seconds.
-var heat = []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "3000"}
-
-// cg does too.
-var cg = []string{"bin/cg", "-solves", "2", "examples/cg/data/bcsstk16.mtx.gz"}
+// The programs: they compute for a second or two, and behind a gate for a minute.
+var (
+	heat = []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "6000"}
+	cg   = []string{"bin/cg", "-solves", "3", "examples/cg/data/bcsstk16.mtx.gz"}
+)
 
 // srun and hydra start processes that form replicas by themselves.
 var (
@@ -82,11 +82,13 @@ func TestLauncherOfOthers(t *testing.T) {
 					t.Skip(err)
 				}
 				want := undisturbed(t, f.program)
-				j := start(t, command(launcher.command, f.program)...)
+				g := slowly(t)
+				j := start(t, command(launcher.command, g.program(f.program))...)
 				if f.words != "" {
 					j.await(f.after, 1)
 					j.fault(f.words)
 				}
+				g.open()
 				if launcher.waits && f.words != "" {
 					j.await(lastLine(want), f.fewest)
 					j.stop()

@@ -37,7 +37,8 @@ func TestPageOutlivesItsLauncher(t *testing.T) {
 	t.Setenv(env.StatusToken, "secret")
 	events := filepath.Join(shared.Root, "bin", "page.events")
 	defer os.Remove(events)
-	d := detach(t, "h0:2,h1:2,h2:2,h3:2", []string{"--status", "0.0.0.0:8700", "--events", events}, []string{"stdbuf", "-oL", "bin/heat", "128", "1e-30", "60000"})
+	g := slowly(t)
+	d := detach(t, "h0:2,h1:2,h2:2,h3:2", []string{"--status", "0.0.0.0:8700", "--events", events}, heat)
 	d.awaitLine("step 1000")
 	var s status.State
 	see := func(what string, is func() bool) {
@@ -71,6 +72,7 @@ func TestPageOutlivesItsLauncher(t *testing.T) {
 			t.Errorf("event %+v follows %+v", s.Events[i], s.Events[i-1])
 		}
 	}
+	g.open()
 	if r := d.end(); r.ExitCode != 0 {
 		t.Errorf("the report says %+v", r)
 	}

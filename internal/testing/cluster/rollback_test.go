@@ -15,25 +15,29 @@ func TestRunRollsBack(t *testing.T) {
 	for _, f := range []struct {
 		name, words, undo string
 		losses            int // hosts
+		back              int // how often the job goes back, at least
 		short             bool
 	}{
-		{"processes killed", "on 1 pkill -KILL -x heat; sleep 1.5; on 0 pkill -KILL -x heat", "", 0, false},
-		{"power cut", "power 1", "", 1, true},
-		{"two power cuts", "power 1; sleep 8; power 0", "", 2, false},
-		{"link down", "unplug 1", "plug 1", 1, false},
-		{"host stopped", "freeze 1", "thaw 1", 1, false},
-		{"link down for 2 s", "unplug 1; sleep 2; plug 1", "", 0, false},
+		{"processes killed", "on 1 pkill -KILL -x heat; sleep 1.5; on 0 pkill -KILL -x heat", "", 0, 1, false},
+		{"power cut", "power 1", "", 1, 1, true},
+		{"two power cuts", "power 1; sleep 8; power 0", "", 2, 2, false},
+		{"link down", "unplug 1", "plug 1", 1, 1, false},
+		{"host stopped", "freeze 1", "thaw 1", 1, 1, false},
+		{"link down for 2 s", "unplug 1; sleep 2; plug 1", "", 0, 0, false},
 	} {
 		if testing.Short() && !f.short {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
-			program := []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "30000"}
-			want := undisturbed(t, program)
-			j := start(t, command(rolling, program)...)
-			lines := strings.SplitAfter(want, "\n")
-			j.await(lines[len(lines)/2], 1) // there are snapshots by then, also on a fast machine
+			want := undisturbed(t, heat)
+			g := slowly(t)
+			j := start(t, command(rolling, heat)...)
+			j.await("step 2000", 1) // 10 s have passed: there are snapshots
 			j.fault(f.words)
+			if f.back > 0 {
+				j.awaitTold("it goes back to snapshot ", f.back)
+			}
+			g.open()
 			j.finish()
 			if got := j.printed(); got != want {
 				t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
@@ -55,7 +59,7 @@ func TestRunRollsBack(t *testing.T) {
 // has no replica left: what ran on the lost host starts again elsewhere, with the part of a
 // sibling. The output is byte for byte that of an undisturbed run.
 func TestReplicasRollBack(t *testing.T) {
-	both := []string{"bin/banyan", "run", "--host", "h0:4,h1:4,h2:4", "-n", "4", "--replicas", "2", "--rollback", "--snapshot-every", "500ms"}
+	both := []string{"bin/banyan", "run", "--host", "h0:3,h1:3,h2:8", "-n", "4", "--replicas", "2", "--rollback", "--snapshot-every", "500ms"}
 	for _, f := range []struct {
 		name, words string
 		heal, short bool
@@ -68,16 +72,17 @@ func TestReplicasRollBack(t *testing.T) {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
-			program := []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "30000"}
-			want := undisturbed(t, program)
+			want := undisturbed(t, heat)
 			run := both
 			if f.heal {
 				run = append(slices.Clone(both), "--heal")
 			}
-			j := start(t, command(run, program)...)
-			lines := strings.SplitAfter(want, "\n")
-			j.await(lines[len(lines)/3], 1)
+			g := slowly(t)
+			j := start(t, command(run, heat)...)
+			j.await("step 2000", 1)
 			j.fault(f.words)
+			j.awaitTold("it goes back to snapshot ", 1)
+			g.open()
 			j.finish()
 			if got := j.printed(); got != want {
 				t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)

@@ -19,8 +19,8 @@ var goingBack = []struct {
 	name, process string
 	argv          []string
 }{
-	{"heat in C", "heat", []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "30000"}},
-	{"cg in Go", "cg", []string{"bin/cg", "-every", "50", "-solves", "20", "examples/cg/data/bcsstk16.mtx.gz"}},
+	{"heat in C", "heat", []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "6000"}},
+	{"cg in Go", "cg", []string{"bin/cg", "-every", "50", "-solves", "3", "examples/cg/data/bcsstk16.mtx.gz"}},
 	{"a ring in Fortran", "heal-fortran", []string{"bin/heal-fortran", "8000", "1000"}},
 }
 
@@ -41,8 +41,9 @@ func TestRollbackStorm(t *testing.T) {
 		t.Run(fmt.Sprintf("%d %s", number, p.name), func(t *testing.T) {
 			lots := rand.New(rand.NewPCG(*stormSeed, uint64(number)))
 			want := undisturbed(t, p.argv)
+			g := slowly(t)
 			j := start(t, command([]string{"bin/banyan", "run", "--host", "h0:2,h1:2,h2:2,h3:2", "--spare-hosts", "2", "-n", fmt.Sprint(ranks),
-				"--rollback", "--snapshot-every", "300ms"}, p.argv)...)
+				"--rollback", "--snapshot-every", "300ms"}, g.program(p.argv))...)
 			first, _, _ := strings.Cut(want, "\n")
 			if p.process != "heal-fortran" { // it prints at its end
 				j.await(first, 1)
@@ -64,6 +65,7 @@ func TestRollbackStorm(t *testing.T) {
 					}
 				}
 			}
+			g.open()
 			j.finish()
 			if got := j.printed(); got != want {
 				t.Errorf("seed %d: it printed\n%s\nand undisturbed\n%s\nit said %s", *stormSeed, got, want, j.complained())

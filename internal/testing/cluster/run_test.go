@@ -16,14 +16,7 @@ var (
 		"bin/banyan", "run", "-n", "4", "--replicas", "2", "--oversubscribe"} // a host may have one core
 )
 
-// Programs that compute for some seconds, one in which another launcher takes over, and longer
-// ones, in which a host goes and comes again.
-var (
-	aWhile      = []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "8000"}
-	someSeconds = []namedProgram{{"heat", heat}, {"cg", cg}}
-	longer      = []namedProgram{{"heat", []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "20000"}},
-		{"cg", []string{"bin/cg", "-solves", "8", "examples/cg/data/bcsstk16.mtx.gz"}}}
-)
+var programs = []namedProgram{{"heat", heat}, {"cg", cg}}
 
 type namedProgram struct {
 	name string
@@ -33,54 +26,57 @@ type namedProgram struct {
 // Whatever becomes of one host, the job's output is byte for byte that of an undisturbed run.
 func TestRunOutlivesAHost(t *testing.T) {
 	for _, f := range []struct {
-		name     string
-		command  []string
-		programs []namedProgram
-		words    string
-		undo     string // when the job has ended
-		short    string // the program of short tests
+		name    string
+		command []string
+		words   string
+		told    string // what the job has said before it goes on as fast as it can
+		undo    string // when the job has ended
+		short   string // the program of short tests
 	}{
-		{"nothing", overHosts, someSeconds, "", "", ""},
-		{"agent killed", overHosts, someSeconds, "on 1 pkill -KILL -x banyan", "", ""}, // in short tests TestAgentsDeathIsCertain
-		{"agent stopped", overHosts, longer, "on 1 pkill -STOP -x banyan", "thaw 1", ""},
-		{"agent that prints stopped", overHosts, longer, "on 0 pkill -STOP -x banyan", "thaw 0", ""},
-		{"agent stopped for 2 s", overHosts, longer, "on 0 pkill -STOP -x banyan; sleep 2; thaw 0", "", ""},
-		{"link down", overHosts, someSeconds, "unplug 1", "plug 1", ""},
-		{"power cut", overHosts, someSeconds, "power 1", "", "heat"},
-		{"host 0 off", overHosts, someSeconds, "unplug 0", "plug 0", "heat"},
-		{"host 0 without power", overHosts, someSeconds, "power 0", "", ""},
-		{"host stopped for 5 s", overHosts, longer, "freeze 1; sleep 5; thaw 1", "", ""},
-		{"host 0 stopped for 5 s", overHosts, longer, "freeze 0; sleep 5; thaw 0", "", ""},
-		{"host stopped for 2 s", overHosts, longer, "freeze 1; sleep 2; thaw 1", "", ""},
-		{"host dropped", overHosts, longer, "drop 1 0,2,3,c", "open", ""},
-		{"host dropped by hosts", overHosts, longer, "drop 1 0,2,3", "open", ""},
-		{"host rejected by hosts", overHosts, longer, "reject 1 0,2,3", "open", ""},
-		{"host unheard", overHosts, longer, "drop-from 1 0,2,3,c", "open", ""},
-		{"host unheard by hosts", overHosts, longer, "drop-from 1 0,2,3", "open", ""},
-		{"host deaf to hosts", overHosts, longer, "drop-from 0,2,3 1", "open", ""},
-		{"host deaf to its console", overHosts, longer, "drop-from c 1", "open", ""},
-		{"host unheard by its console", overHosts, longer, "drop-from 1 c", "open", ""},
-		{"link between two hosts down", overHosts, longer, "drop 0 1", "open", ""},
-		{"link flaps", overHosts, longer, "for i in 1 2 3 4 5 6; do unplug 1; sleep 0.3; plug 1; sleep 0.3; done", "", ""},
-		{"link flaps slowly", overHosts, longer, "for i in 1 2; do unplug 1; sleep 1.5; plug 1; sleep 1; done", "", ""},
-		{"allocation", allocated, someSeconds, "", "", ""},
-		{"allocation, link down", allocated, someSeconds, "unplug 1", "plug 1", "heat"},
-		{"allocation, power cut", allocated, someSeconds, "power 1", "", ""},
-		{"allocation, slurmd killed", allocated, someSeconds, "kill-slurmd 1", "", ""},
-		{"allocation, node down", allocated, someSeconds, "node-down 1", "", ""},
+		{"nothing", overHosts, "", "", "", ""},
+		{"agent killed", overHosts, "on 1 pkill -KILL -x banyan", "host h1 is lost", "", ""}, // in short tests TestAgentsDeathIsCertain
+		{"agent stopped", overHosts, "on 1 pkill -STOP -x banyan", "host h1 is lost", "thaw 1", ""},
+		{"agent that prints stopped", overHosts, "on 0 pkill -STOP -x banyan", "host h0 is lost", "thaw 0", ""},
+		{"agent stopped for 2 s", overHosts, "on 0 pkill -STOP -x banyan; sleep 2; thaw 0", "", "", ""},
+		{"link down", overHosts, "unplug 1", "host h1 is lost", "plug 1", ""},
+		{"power cut", overHosts, "power 1", "host h1 is lost", "", "heat"},
+		{"host 0 off", overHosts, "unplug 0", "host h0 is lost", "plug 0", "heat"},
+		{"host 0 without power", overHosts, "power 0", "host h0 is lost", "", ""},
+		{"host stopped for 5 s", overHosts, "freeze 1; sleep 5; thaw 1", "", "", ""},
+		{"host 0 stopped for 5 s", overHosts, "freeze 0; sleep 5; thaw 0", "", "", ""},
+		{"host stopped for 2 s", overHosts, "freeze 1; sleep 2; thaw 1", "", "", ""},
+		{"host dropped", overHosts, "drop 1 0,2,3,c", "host h1 is lost", "open", ""},
+		{"host dropped by hosts", overHosts, "drop 1 0,2,3", " on h1)", "open", ""},
+		{"host rejected by hosts", overHosts, "reject 1 0,2,3", " on h1)", "open", ""},
+		{"host unheard", overHosts, "drop-from 1 0,2,3,c", "host h1 is lost", "open", ""},
+		{"host unheard by hosts", overHosts, "drop-from 1 0,2,3", " on h1)", "open", ""},
+		{"host deaf to hosts", overHosts, "drop-from 0,2,3 1", " on h1)", "open", ""},
+		{"host deaf to its console", overHosts, "drop-from c 1", "host h1 is lost", "open", ""},
+		{"host unheard by its console", overHosts, "drop-from 1 c", "host h1 is lost", "open", ""},
+		{"link between two hosts down", overHosts, "drop 0 1", " on h", "open", ""},
+		{"link flaps", overHosts, "for i in 1 2 3 4 5 6; do unplug 1; sleep 0.3; plug 1; sleep 0.3; done", "", "", ""},
+		{"link flaps slowly", overHosts, "for i in 1 2; do unplug 1; sleep 1.5; plug 1; sleep 1; done", "", "", ""},
+		{"allocation", allocated, "", "", "", ""},
+		{"allocation, link down", allocated, "unplug 1", "host h1 is lost", "plug 1", "heat"},
+		{"allocation, power cut", allocated, "power 1", "host h1 is lost", "", ""},
+		{"allocation, slurmd killed", allocated, "kill-slurmd 1", "", "", ""},
+		{"allocation, node down", allocated, "node-down 1", "host h1 is lost", "", ""},
 	} {
-		for _, p := range f.programs {
+		for _, p := range programs {
 			if testing.Short() && f.short != p.name {
 				continue
 			}
 			t.Run(f.name+"/"+p.name, func(t *testing.T) {
 				want := undisturbed(t, p.argv)
-				j := start(t, command(f.command, p.argv)...)
+				g := slowly(t)
+				j := start(t, command(f.command, g.program(p.argv))...)
 				if f.words != "" {
 					begun, _, _ := strings.Cut(want, "\n")
 					j.await(begun, 1)
 					j.fault(f.words)
+					j.awaitTold(f.told, 1)
 				}
+				g.open()
 				j.finish()
 				if got := j.printed(); got != want {
 					t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
@@ -102,11 +98,13 @@ func TestTraceOverHosts(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "run.jsonl")
 	want := undisturbed(t, heat)
+	g := slowly(t)
 	j := start(t, command(overHosts, []string{"--trace", path}, heat)...)
 	begun, _, _ := strings.Cut(want, "\n")
 	j.await(begun, 1)
 	time.Sleep(time.Second) // a host sends what is recorded ten times a second
 	j.fault("power 1")
+	g.open()
 	j.finish()
 	if got := j.printed(); got != want {
 		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
@@ -130,9 +128,12 @@ func TestTraceOverHosts(t *testing.T) {
 // one side, or ends and says why. Nothing is printed twice.
 func TestRunWithRejectingHalves(t *testing.T) {
 	want := undisturbed(t, heat)
+	g := slowly(t)
 	j := start(t, command(overHosts, heat)...)
 	j.await("step 1000", 1)
 	j.fault("reject 0,1 2,3")
+	until(t, "one half ends", func() bool { return j.over() || strings.Contains(j.complained(), " on h") })
+	g.open()
 	code := j.end()
 	if got := j.printed(); code == 0 && got != want || !strings.HasPrefix(want, got) {
 		t.Errorf("code %d; it printed\n%s\nand undisturbed\n%s", code, got, want)
@@ -159,6 +160,7 @@ func TestRunEnds(t *testing.T) {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
+			slowly(t)
 			j := start(t, command(f.command, heat)...)
 			j.await("step 1000", 1)
 			shared.Fault(t, f.words)

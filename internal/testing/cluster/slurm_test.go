@@ -14,18 +14,22 @@ func TestSlurm(t *testing.T) {
 	}
 	t.Run("slurmd killed", func(t *testing.T) {
 		want := undisturbed(t, heat)
+		g := slowly(t)
 		j := start(t, command(srun, heat)...)
 		j.await("step 1000", 1)
 		j.fault("kill-slurmd 1")
+		g.open()
 		j.finish()
 		expectLines(t, j.printed(), want, 2, 2)
 		nothingLeft(t)
 	})
 	t.Run("node down", func(t *testing.T) {
 		want := undisturbed(t, heat)
+		g := slowly(t)
 		j := start(t, command(srun, heat)...)
 		j.await("step 1000", 1)
 		j.fault("node-down 1")
+		g.open()
 		if code := j.end(); code != 0 && code != 128+9 { // Slurm has killed the node's processes
 			t.Errorf("exit code %d", code)
 		}
@@ -33,6 +37,7 @@ func TestSlurm(t *testing.T) {
 		nothingLeft(t)
 	})
 	t.Run("scancel", func(t *testing.T) {
+		slowly(t)
 		j := start(t, command(srun, heat)...)
 		j.await("step 1000", 1)
 		shared.Fault(t, "scancel $(squeue -h -o %A)")

@@ -76,9 +76,11 @@ func TestStagedProgram(t *testing.T) {
 	if out := j.printed(); strings.Count(out, "data\n") != 4 || strings.Count(out, "/tmp/banyan-stage-") != 4 {
 		t.Errorf("it printed\n%s", out)
 	}
+	g := slowly(t)
 	j = start(t, command(inJob, []string{"--stage-file", "heat", "stdbuf", "-oL", "./heat"}, heat[3:])...)
 	j.await("step 1000", 1)
 	j.fault("on 1 pkill -KILL -x banyan")
+	g.open()
 	j.finish()
 	if want := undisturbed(t, heat); j.printed() != want {
 		t.Errorf("it printed\n%s\nand undisturbed\n%s", j.printed(), want)

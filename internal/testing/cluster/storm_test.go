@@ -27,8 +27,8 @@ const stormLimit = 15 * time.Minute
 
 // stormy are the programs of a storm: both have safe points all the time.
 var stormy = []namedProgram{
-	{"heat", []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "60000"}},
-	{"cg", []string{"bin/cg", "-solves", "30", "examples/cg/data/bcsstk16.mtx.gz"}},
+	{"heat", []string{"stdbuf", "-oL", "bin/heat", "64", "1e-30", "10000"}},
+	{"cg", []string{"bin/cg", "-solves", "5", "examples/cg/data/bcsstk16.mtx.gz"}},
 }
 
 // Hosts die, at times several at once, and return, and are added again by "banyan hosts add", in
@@ -98,15 +98,18 @@ func (s *storm) run() (outcome string) {
 	for k := range s.size {
 		s.named = append(s.named, fmt.Sprintf("h%d", k))
 	}
+	most := min(s.most, 3+s.rng.IntN(8)) // of this job
+	g := slowly(t)
 	s.job = startOn(t, s.c, command([]string{"bin/banyan", "run", "--host", strings.Join(s.named, ","), "--spare-hosts", "2",
-		"-n", fmt.Sprint(ranks), "--replicas", "2", "--heal", "--report", path}, s.program)...)
+		"-n", fmt.Sprint(ranks), "--replicas", "2", "--heal", "--report", path}, g.program(s.program))...)
 	first, _, _ := strings.Cut(want, "\n")
 	s.job.await(first, 1)
-	for s.deaths < s.most && s.pause(s.between(300*time.Millisecond, 8*time.Second)) {
-		s.strike()
+	for s.deaths < most && s.pause(s.between(300*time.Millisecond, 8*time.Second)) {
+		s.strike(most - s.deaths)
 	}
+	s.wait.Wait() // all have returned, or the job has ended
+	g.open()
 	code := s.job.end()
-	s.wait.Wait()
 	report := &verdict.Report{}
 	text, err := os.ReadFile(path)
 	if err == nil {
@@ -125,7 +128,7 @@ func (s *storm) run() (outcome string) {
 }
 
 // strike has some hosts die, in one way, and return later.
-func (s *storm) strike() {
+func (s *storm) strike(most int) {
 	s.mu.Lock()
 	var up []int
 	for k, name := range s.named {
@@ -142,7 +145,7 @@ func (s *storm) strike() {
 	way := ways[s.rng.IntN(len(ways))]
 	back := s.between(way.least, way.spare)
 	s.rng.Shuffle(len(up), func(i, k int) { up[i], up[k] = up[k], up[i] })
-	up = up[:min(several, len(up), s.most-s.deaths)]
+	up = up[:min(several, len(up), most)]
 	for _, k := range up {
 		s.hits = append(s.hits, verdict.Hit{Host: s.named[k], At: time.Now()})
 		s.named[k] = ""

@@ -85,8 +85,16 @@ func TestTieOfTwoHosts(t *testing.T) {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
+			g := slowly(t)
 			d := startOnHost(t, slices.Concat([]string{"--host", "h0:4,h1:4", "--replicas", "2"}, f.witness), heat, computes)
 			shared.Fault(t, f.words)
+			switch {
+			case f.next:
+				lead(t, "bin/heat", "")
+			case f.words != "true":
+				processesEndOn(t, "h1 ")
+			}
+			g.open()
 			r := d.end()
 			if r.ExitCode != 0 || r.Outcome != "completed" {
 				t.Errorf("the report says %+v", r)
@@ -113,6 +121,7 @@ func TestSeniorOfTwoHosts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for a lease's end")
 	}
+	slowly(t)
 	d := startOnHost(t, []string{"--host", "h0:4,h1:4", "--replicas", "2"}, heat, computes)
 	shared.Fault(t, "power 0")
 	processesEnd(t)
@@ -125,9 +134,15 @@ func TestSeniorOfTwoHosts(t *testing.T) {
 // that nobody has attached to leaves its end in files, and ssh waits for a host without power.
 func processesEnd(t *testing.T) {
 	t.Helper()
+	processesEndOn(t, "")
+}
+
+// processesEndOn is processesEnd for the hosts whose lines of Left begin so.
+func processesEndOn(t *testing.T, host string) {
+	t.Helper()
 	until(t, "no process is left", func() bool {
 		return !slices.ContainsFunc(strings.Split(shared.Left(t), "\n"), func(line string) bool {
-			return strings.Contains(line, " process ") && !strings.Contains(line, " sshd: ") && !strings.Contains(line, "/ssh ")
+			return strings.HasPrefix(line, host) && strings.Contains(line, " process ") && !strings.Contains(line, " sshd: ") && !strings.Contains(line, "/ssh ")
 		})
 	})
 }
@@ -140,20 +155,26 @@ func TestHostsOfEightOneAndOne(t *testing.T) {
 	uneven := []string{"--host", "h0:8,h1:1,h2:1", "-n", "8", "--replicas", "0-1:2"}
 	for _, f := range []struct {
 		name, words string
-		lost        bool // ranks are
+		ends        string // the host that leaves the job, which goes on
+		lost        bool   // ranks are
 		short       bool
 	}{
-		{"two small hosts are cut off from the big one", "drop 0 1,2", true, true},
-		{"a small host is cut off", "drop 1 0,2", false, false},
-		{"a small host without power", "power 2", false, false},
-		{"the big host without power", "power 0", true, false},
+		{"two small hosts are cut off from the big one", "drop 0 1,2", "", true, true},
+		{"a small host is cut off", "drop 1 0,2", "h1 ", false, false},
+		{"a small host without power", "power 2", "h2 ", false, false},
+		{"the big host without power", "power 0", "", true, false},
 	} {
 		if testing.Short() && !f.short {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
+			g := slowly(t)
 			d := startOnHost(t, uneven, heat, computes)
 			shared.Fault(t, f.words)
+			if !f.lost {
+				processesEndOn(t, f.ends)
+				g.open()
+			}
 			r := d.end()
 			switch got := d.printed(); {
 			case !f.lost && (r.ExitCode != 0 || got != want):

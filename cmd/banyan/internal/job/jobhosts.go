@@ -132,7 +132,7 @@ func askJob[Answer any](ctx context.Context, job, request string, question any) 
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	folder, name, err := console.Find(job)
+	folder, name, err := console.FindRunning(job)
 	if err != nil {
 		return a, cli.Failed(err)
 	}
