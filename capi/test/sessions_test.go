@@ -35,7 +35,7 @@ func TestSessionRefused(t *testing.T) {
 	job(t, 2, compile(t, "sessions"), "refused").fine(t)
 }
 
-// A rank that exits in a signal handler, in the middle of a function of MPI, ends with its own code.
+// A rank that exits in a signal handler, in the middle of a function of MPI, ends with its code.
 func TestSessionAlarmed(t *testing.T) {
 	o := run(t, tool("banyan"), "run", "-n", "2", "--timeout", "30", compile(t, "sessions"), "alarmed")
 	if o.code == 0 || !strings.Contains(o.stderr, "rank 0 ") || !strings.Contains(o.stderr, "died: exit 3") {

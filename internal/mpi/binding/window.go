@@ -180,8 +180,8 @@ func (p *Process) WinFree(win *Win) Code {
 	if code := p.deleteAttributes(&w.attributes, uintptr(*win)); code != Success {
 		return p.callbackFailed(&w.communicator, function, "delete", code)
 	}
-	// If a rank has died the barrier ends early, while another one still accesses this part: so they
-	// agree, too. That alone would wait for ever for a rank that has finalised without this call.
+	// If a rank has died the barrier ends early, while another one still accesses this part: so
+	// they agree, too. That alone would wait for ever for a rank that has finalised.
 	err := w.comm.Barrier().Run()
 	if err == nil || isLoss(err) {
 		_, err = w.comm.Agree(0)

@@ -22,8 +22,8 @@ func threads(a, b func() error) error {
 	return err
 }
 
-// A thread that flushes waits also for what another thread that flushes waits for, and a thread that
-// waits for a request gets its data, although the other thread has taken it.
+// A thread that flushes waits also for what another thread that flushes waits for, and a thread
+// that waits for a request gets its data, although the other thread has taken it.
 func TestThreadsFlush(t *testing.T) {
 	const n = 5000
 	pairs, err := datatype.Resized(integer, 0, 16)
