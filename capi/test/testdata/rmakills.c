@@ -112,6 +112,7 @@ int main(int argc, char **argv)
 			code = MPI_Win_start(victim, 0, w);
 		else
 			return END;
+		CHECK(MPI_Win_free(&w) != MPI_SUCCESS);
 		MPI_Error_class(code, &class);
 		CHECK(class != MPI_SUCCESS);
 		return END;
