@@ -74,3 +74,18 @@ func FuzzMessage(f *testing.F) {
 		}
 	})
 }
+
+// A refused lock says whether its holder has died or left: who asks may not know of the death yet.
+func TestHolder(t *testing.T) {
+	for _, left := range []bool{false, true} {
+		if h, l, err := holderOf(holderText(12, left)); h != 12 || l != left || err != nil {
+			t.Errorf("%v: %d, %v, %v", left, h, l, err)
+		}
+	}
+	if text := holderText(-1, false); text != nil {
+		t.Errorf("a lock that is granted says %q", text)
+	}
+	if _, _, err := holderOf([]byte("somebody left")); err == nil {
+		t.Error("somebody is a rank")
+	}
+}

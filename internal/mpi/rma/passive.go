@@ -2,7 +2,6 @@ package rma
 
 import (
 	"fmt"
-	"strconv"
 
 	"banyan/internal/mpi/comm"
 )
@@ -74,12 +73,11 @@ func (w *Window) take(rank int, exclusive, nocheck bool) error {
 	if len(a.text) == 0 {
 		return nil
 	}
-	holder, err := strconv.Atoi(string(a.text))
+	holder, left, err := holderOf(a.text)
 	if err != nil || holder < 0 || holder >= w.comm.Size() {
 		return fmt.Errorf("rank %d answers %q: %w", rank, a.text, errMessage)
 	}
-	world := w.comm.Ranks()[holder]
-	return &comm.HolderError{Holder: holder, Part: rank, World: world, Left: !w.comm.Engine().Lost(world)}
+	return &comm.HolderError{Holder: holder, Part: rank, World: w.comm.Ranks()[holder], Left: left}
 }
 
 // Unlock ends the epoch of a rank's part: all accesses are done then.

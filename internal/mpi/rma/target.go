@@ -2,6 +2,8 @@ package rma
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"unsafe"
 
 	"banyan/internal/proto"
@@ -20,19 +22,29 @@ const mostOverlapping = 1 << 32
 func (t *target) open(w *Window) {
 	n := w.comm.Size()
 	t.w, t.under, t.wrong = w, map[proto.Rank]*under{}, map[int]string{}
-	t.posts, t.ends, t.lockTags = make([]int, n), make([]int, n), make([]int32, n)
+	t.posts, t.ends, t.lockTags, t.left = make([]int, n), make([]int, n), make([]int32, n), make([]bool, n)
 	t.lock.Answer = func(member, holder int) {
 		// An answer that says who holds it is a refusal.
-		t.answer(member, t.lockTags[member], holderText(holder))
+		t.answer(member, t.lockTags[member], holderText(holder, holder >= 0 && t.left[holder]))
 	}
 }
 
-// holderText and holderOf are the answer to a request for a lock.
-func holderText(holder int) []byte {
-	if holder < 0 {
+// holderText and holderOf are the answer to a request for a lock. left says that the holder has
+// left, and hasn't died: who asks may not know yet.
+func holderText(holder int, left bool) []byte {
+	switch {
+	case holder < 0:
 		return nil
+	case left:
+		return fmt.Appendf(nil, "%d left", holder)
 	}
 	return fmt.Appendf(nil, "%d", holder)
+}
+
+func holderOf(text []byte) (holder int, left bool, err error) {
+	number, left := strings.CutSuffix(string(text), " left")
+	holder, err = strconv.Atoi(number)
+	return holder, left, err
 }
 
 // answer sends an answer.
@@ -94,6 +106,7 @@ func (t *target) control(member int, m *message) {
 		t.lockTags[member] = m.answer
 		t.lock.Request(member, m.verb == lockExclusive)
 	case leave:
+		t.left[member] = true
 		t.lock.Gone(member)
 	}
 }

@@ -159,6 +159,7 @@ type target struct {
 	posts    []int                 // by member: times that it has exposed its part to this rank
 	ends     []int                 // by member: access epochs that it has completed
 	lockTags []int32               // by member: of the lock that it wants
+	left     []bool                // by member: it has left, maybe with a lock
 
 	mu      sync.Mutex // guards regions
 	regions []region
