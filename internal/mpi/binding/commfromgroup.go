@@ -18,12 +18,9 @@ func (p *Process) founder(function string, g *group, h Group, hints Info, e Errh
 	if world == nil {
 		return nil, p.outOfTime(function)
 	}
-	handler := p.errhandler(e)
-	switch {
-	case handler == nil:
-		return nil, p.noHandle(nil, function, ErrErrhandler, "error handler", uintptr(e))
-	case handler.fixed == 0 && handler.object != kindComm:
-		return nil, p.fail(nil, function, ErrErrhandler, "the error handler is not one for communicators")
+	handler, code := p.handlerFor(kindComm, nil, function, e)
+	if handler == nil {
+		return nil, code
 	}
 	c := &communicator{comm: world.comm, handle: CommNull}
 	if g != nil {

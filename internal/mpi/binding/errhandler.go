@@ -89,6 +89,22 @@ func (p *Process) errhandler(h Errhandler) *errhandler {
 	return p.errhandlers.get(uintptr(h))
 }
 
+// handlerFor is the error handler that a function gives to an object of a kind; nil, with an error
+// on c, if it isn't one for such objects.
+func (p *Process) handlerFor(kind int, c *communicator, function string, h Errhandler) (*errhandler, Code) {
+	e := p.errhandler(h)
+	switch {
+	case e == nil:
+		return nil, p.noHandle(c, function, ErrErrhandler, "error handler", uintptr(h))
+	case e.fixed == 0 && e.object != kind:
+		return nil, p.fail(c, function, ErrErrhandler, "the error handler is not one for %s", handledBy[kind])
+	}
+	return e, Success
+}
+
+// handledBy are the objects that have error handlers, by kind.
+var handledBy = map[int]string{kindComm: "communicators", kindWin: "windows", kindFile: "files", kindSession: "sessions"}
+
 // refer gives the program one more reference to a handler.
 func (p *Process) refer(e *errhandler) Errhandler {
 	if e.fixed != 0 {
@@ -136,12 +152,9 @@ func (p *Process) CommSetErrhandler(comm Comm, errhandler Errhandler) Code {
 	if c == nil {
 		return p.noComm(function, comm)
 	}
-	e := p.errhandler(errhandler)
+	e, code := p.handlerFor(kindComm, c, function, errhandler)
 	if e == nil {
-		return p.noHandle(c, function, ErrErrhandler, "error handler", uintptr(errhandler))
-	}
-	if e.fixed == 0 && e.object != kindComm {
-		return p.fail(c, function, ErrErrhandler, "the error handler is not one for communicators")
+		return code
 	}
 	c.errhandler.Store(e)
 	p.takes(e)

@@ -20,12 +20,9 @@ func (p *Process) FileSetErrhandler(file File, errhandler Errhandler) Code {
 	if c == nil {
 		return code
 	}
-	e := p.errhandler(errhandler)
+	e, code := p.handlerFor(kindFile, c, function, errhandler)
 	if e == nil {
-		return p.noHandle(c, function, ErrErrhandler, "error handler", uintptr(errhandler))
-	}
-	if e.fixed == 0 && e.object != kindFile {
-		return p.fail(c, function, ErrErrhandler, "the error handler is not one for files")
+		return code
 	}
 	c.errhandler.Store(e)
 	return Success

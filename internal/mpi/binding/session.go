@@ -1,12 +1,8 @@
 package binding
 
 import (
-	"strconv"
 	"sync"
 	"sync/atomic"
-	"unsafe"
-
-	"banyan/internal/proto"
 )
 
 // Sessions (MPI-5.0, chapter 11.3). The first session, or MPI_Init, makes this process part of the
@@ -28,9 +24,6 @@ type sessions struct {
 	open  atomic.Int32 // how many there are
 	exits sync.Mutex   // held while the host is told
 }
-
-// psets are the names of the process sets: all ranks, and this one.
-var psets = []string{"mpi://WORLD", "mpi://SELF"}
 
 // threadLevels are the values of the hint thread_level.
 var threadLevels = map[string]int32{
@@ -60,12 +53,9 @@ func (p *Process) SessionInit(info Info, errhandler Errhandler, session_ *Sessio
 	s := &session{level: min(max(level, ThreadSingle), p.level)}
 	p.joining.Unlock()
 	s.what, s.comm, s.handle = "session", p.self.Load().comm, Comm(SessionNull)
-	e := p.errhandler(errhandler)
-	switch {
-	case e == nil:
-		return p.noHandle(nil, function, ErrErrhandler, "error handler", uintptr(errhandler))
-	case e.fixed == 0 && e.object != kindSession:
-		return p.fail(nil, function, ErrErrhandler, "the error handler is not one for sessions")
+	e, code := p.handlerFor(kindSession, nil, function, errhandler)
+	if e == nil {
+		return code
 	}
 	s.errhandler.Store(e)
 	p.takes(e)
@@ -147,96 +137,6 @@ func (p *Process) Exits() {
 	p.leave("the end of the process")
 }
 
-// SessionGetNumPsets is MPI_Session_get_num_psets.
-func (p *Process) SessionGetNumPsets(session Session, info Info, npsetNames *int32) Code {
-	const function = "MPI_Session_get_num_psets"
-	s, code := p.sessionWith(function, session, info)
-	switch {
-	case s == nil:
-		return code
-	case npsetNames == nil:
-		return p.fail(&s.communicator, function, ErrArg, "the argument for the number is NULL")
-	}
-	*npsetNames = int32(len(psets))
-	return Success
-}
-
-// sessionWith is the session of a function that takes hints, too. There are none that it knows.
-func (p *Process) sessionWith(function string, session Session, info Info) (*session, Code) {
-	s := p.session(session)
-	if s == nil {
-		return nil, p.noSession(function, session)
-	}
-	if _, valid := p.optional(info); !valid {
-		return nil, p.fail(&s.communicator, function, ErrInfo, "%#x is no info object, or has been freed", uintptr(info))
-	}
-	return s, Success
-}
-
-// SessionGetNthPset is MPI_Session_get_nth_pset. The length counts the null at the end. With a
-// length of 0 it says how long the name is.
-func (p *Process) SessionGetNthPset(session Session, info Info, n int32, psetLen *int32, psetName *byte) Code {
-	const function = "MPI_Session_get_nth_pset"
-	s, code := p.sessionWith(function, session, info)
-	switch {
-	case s == nil:
-		return code
-	case n < 0 || int(n) >= len(psets):
-		return p.fail(&s.communicator, function, ErrArg, "there is no process set %d, only %d from 0 on", n, len(psets))
-	case psetLen == nil:
-		return p.fail(&s.communicator, function, ErrArg, "the argument for the length is NULL")
-	case *psetLen < 0:
-		return p.fail(&s.communicator, function, ErrArg, "the length is %d", *psetLen)
-	}
-	if *psetLen > 0 && psetName != nil {
-		setString(psetName, int(*psetLen), psets[n])
-	}
-	*psetLen = int32(len(psets[n]) + 1)
-	return Success
-}
-
-// pset gives the ranks of a process set.
-func (p *Process) pset(name *byte) (ranks []proto.Rank, ok bool) {
-	if name == nil {
-		return nil, false
-	}
-	switch goString(name) {
-	case psets[0]:
-		return p.world.Load().comm.Ranks(), true
-	case psets[1]:
-		return p.self.Load().comm.Ranks(), true
-	}
-	return nil, false
-}
-
-// noPset is the error of a name that is no process set's.
-func (p *Process) noPset(s *session, function string, name *byte) Code {
-	if name == nil {
-		return p.fail(&s.communicator, function, ErrArg, "the name of the process set is NULL")
-	}
-	return p.fail(&s.communicator, function, ErrArg, "there is no process set %q: there are %s and %s", goString(name), psets[0], psets[1])
-}
-
-// SessionGetPsetInfo is MPI_Session_get_pset_info.
-func (p *Process) SessionGetPsetInfo(session Session, psetName *byte, info_ *Info) Code {
-	const function = "MPI_Session_get_pset_info"
-	s := p.session(session)
-	if s == nil {
-		return p.noSession(function, session)
-	}
-	ranks, ok := p.pset(psetName)
-	switch {
-	case !ok:
-		return p.noPset(s, function, psetName)
-	case info_ == nil:
-		return p.fail(&s.communicator, function, ErrArg, "the argument for the info object is NULL")
-	}
-	i := &info{}
-	i.set("mpi_size", strconv.Itoa(len(ranks)))
-	*info_ = Info(p.infos.add(i))
-	return Success
-}
-
 // SessionGetInfo is MPI_Session_get_info: the hints that the session was given, with the level of
 // thread support that it has.
 func (p *Process) SessionGetInfo(session Session, infoUsed *Info) Code {
@@ -258,24 +158,6 @@ func (p *Process) SessionGetInfo(session Session, infoUsed *Info) Code {
 	return Success
 }
 
-// GroupFromSessionPset is MPI_Group_from_session_pset.
-func (p *Process) GroupFromSessionPset(session Session, psetName *byte, newgroup *Group) Code {
-	const function = "MPI_Group_from_session_pset"
-	s := p.session(session)
-	if s == nil {
-		return p.noSession(function, session)
-	}
-	ranks, ok := p.pset(psetName)
-	switch {
-	case !ok:
-		return p.noPset(s, function, psetName)
-	case newgroup == nil:
-		return p.fail(&s.communicator, function, ErrArg, "the argument for the new group is NULL")
-	}
-	*newgroup = p.newGroup(ranks, s)
-	return Success
-}
-
 // SessionSetErrhandler is MPI_Session_set_errhandler.
 func (p *Process) SessionSetErrhandler(session Session, errhandler Errhandler) Code {
 	const function = "MPI_Session_set_errhandler"
@@ -283,12 +165,9 @@ func (p *Process) SessionSetErrhandler(session Session, errhandler Errhandler) C
 	if s == nil {
 		return p.noSession(function, session)
 	}
-	e := p.errhandler(errhandler)
-	switch {
-	case e == nil:
-		return p.noHandle(&s.communicator, function, ErrErrhandler, "error handler", uintptr(errhandler))
-	case e.fixed == 0 && e.object != kindSession:
-		return p.fail(&s.communicator, function, ErrErrhandler, "the error handler is not one for sessions")
+	e, code := p.handlerFor(kindSession, &s.communicator, function, errhandler)
+	if e == nil {
+		return code
 	}
 	s.errhandler.Store(e)
 	p.takes(e)
@@ -313,45 +192,4 @@ func (p *Process) SessionCallErrhandler(session Session, errorcode int32) Code {
 		return p.noSession(function, session)
 	}
 	return p.callErrhandler(&s.communicator, function, errorcode)
-}
-
-// SessionAttachBuffer is MPI_Session_attach_buffer. The buffer serves the communicators that were
-// made from the session's groups, and those made from these.
-func (p *Process) SessionAttachBuffer(session Session, buffer unsafe.Pointer, size int64) Code {
-	const function = "MPI_Session_attach_buffer"
-	s := p.session(session)
-	if s == nil {
-		return p.noSession(function, session)
-	}
-	return p.attach(&s.communicator, &s.sendBuffer, function, buffer, size)
-}
-
-// SessionDetachBuffer is MPI_Session_detach_buffer.
-func (p *Process) SessionDetachBuffer(session Session, bufferAddr unsafe.Pointer, size CountOut) Code {
-	const function = "MPI_Session_detach_buffer"
-	s := p.session(session)
-	if s == nil {
-		return p.noSession(function, session)
-	}
-	return p.detach(&s.communicator, &s.sendBuffer, function, bufferAddr, size)
-}
-
-// SessionFlushBuffer is MPI_Session_flush_buffer.
-func (p *Process) SessionFlushBuffer(session Session) Code {
-	s := p.session(session)
-	if s == nil {
-		return p.noSession("MPI_Session_flush_buffer", session)
-	}
-	s.sendBuffer.flush()
-	return Success
-}
-
-// SessionIflushBuffer is MPI_Session_iflush_buffer.
-func (p *Process) SessionIflushBuffer(session Session, request *Request) Code {
-	const function = "MPI_Session_iflush_buffer"
-	s := p.session(session)
-	if s == nil {
-		return p.noSession(function, session)
-	}
-	return p.iflush(p.self.Load(), &s.sendBuffer, function, request)
 }

@@ -87,12 +87,9 @@ func (p *Process) WinSetErrhandler(win Win, errhandler Errhandler) Code {
 	if w == nil {
 		return p.noWin(function, win)
 	}
-	e := p.errhandler(errhandler)
+	e, code := p.handlerFor(kindWin, &w.communicator, function, errhandler)
 	if e == nil {
-		return p.noHandle(&w.communicator, function, ErrErrhandler, "error handler", uintptr(errhandler))
-	}
-	if e.fixed == 0 && e.object != kindWin {
-		return p.fail(&w.communicator, function, ErrErrhandler, "the error handler is not one for windows")
+		return code
 	}
 	w.errhandler.Store(e)
 	return Success
