@@ -43,7 +43,7 @@ kills ?= 20
 lanes ?= 100000
 since ?= HEAD
 
-.PHONY: help tools build install uninstall dist test-dist profile generate quick test lint race check test-cluster test-browser manifests demo bench bench-mpi bench-replication soak fuzz cover clean
+.PHONY: help tools build install uninstall dist test-dist profile generate quick test lint race check test-cluster test-browser manifests demo bench count bench-mpi bench-replication soak fuzz cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -97,6 +97,7 @@ check: lint test race ## everything that a change must pass: these three
 test-cluster: build ## as root: jobs on several hosts, made of namespaces, with sshd and Slurm; what becomes of them when hosts die (clusterflags=-short: without most faults and the storms; clusterflags='-run TestStorm -seed 7', '-run TestRollbackStorm -rollbacks 10m')
 	scripts/cluster.sh install
 	bin/mpicc -O2 -o bin/heat examples/heat/heat.c internal/testing/cluster/testdata/slow.c -lm
+	bin/mpicc -O2 -o bin/dynamic capi/test/testdata/dynamic.c
 	go test -vet=off -count=1 -timeout 60m ./internal/testing/cluster -cluster $(clusterflags)
 
 test-browser: tools ## the page of --status in a headless Chromium, and the guide's pictures of it: half a minute (installs Debian's chromium-headless-shell if there is no browser; browserflags= leaves the pictures as they are)
@@ -116,6 +117,9 @@ bench: build ## latency, bandwidth, allocations of messages; the simulator's spe
 
 profile: build ## write capi/library.pgo, by which the compiler optimises the C library
 	scripts/profile.sh
+
+count: tools ## call each of MPI's functions once, and print how many answer
+	go test -vet=off -count=1 -run TestEveryFunction ./capi/test -v
 
 bench-mpi: build ## the C library beside Debian's Open MPI and MPICH, which this installs
 	scripts/peers.sh

@@ -79,19 +79,6 @@ static inline int banyan_result(int code)
 }
 #define RESULT(code) banyan_result(code)
 
-// A function that isn't implemented prints that once, and fails.
-#define NO_OBJECT 0, 0
-#define OF_COMM(comm) (uintptr_t)(comm), 0
-#define OF_WIN(win) 0, (uintptr_t)(win)
-int banyan_missing(int *said, const char *function, uintptr_t comm, uintptr_t win);
-
 #pragma GCC visibility pop
-
-#define MISSING(function, object)                                     \
-	do {                                                          \
-		static int said;                                      \
-		GUARD(function);                                      \
-		return banyan_missing(&said, #function, object);      \
-	} while (0)
 
 #endif

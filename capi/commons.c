@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "commons.h"
+#include "lane_number.h"
 #include "lane_owner.h"
 
 // call is one member's part in a collective.
@@ -270,25 +271,6 @@ bool banyan_commons_alltoall(const void *send, int64_t count, MPI_Datatype datat
 // comm, where the number of members is a power of two. Where the result would depend on which
 // operand of an instruction is which (NaNs, and the smaller of two zeros), Go computes it.
 
-enum number { NO_NUMBER, INT32, UINT32, INT64, UINT64, FLOAT, DOUBLE };
-
-static inline enum number number(MPI_Datatype datatype)
-{
-	if (datatype == MPI_DOUBLE || datatype == MPI_DOUBLE_PRECISION)
-		return DOUBLE;
-	if (datatype == MPI_INT || datatype == MPI_INT32_T || datatype == MPI_INTEGER)
-		return INT32;
-	if (datatype == MPI_LONG || datatype == MPI_LONG_LONG || datatype == MPI_INT64_T)
-		return INT64;
-	if (datatype == MPI_FLOAT || datatype == MPI_REAL)
-		return FLOAT;
-	if (datatype == MPI_UNSIGNED_LONG || datatype == MPI_UNSIGNED_LONG_LONG || datatype == MPI_UINT64_T)
-		return UINT64;
-	if (datatype == MPI_UNSIGNED || datatype == MPI_UINT32_T)
-		return UINT32;
-	return NO_NUMBER;
-}
-
 // COMBINE combines what all have given, element by element. sure tells whether v, the result of a
 // and b, is what Go would compute.
 #define COMBINE(type, expression, sure)                                                \
@@ -334,7 +316,7 @@ static bool combine(const struct call *c, void *recv, enum number of, MPI_Op op)
 		OPERATIONS(int64_t, uint64_t, false);
 	case UINT64:
 		OPERATIONS(uint64_t, uint64_t, false);
-	case NO_NUMBER:
+	default:
 		break;
 	}
 	return false;

@@ -30,11 +30,17 @@ ENTRY(MPI_Abi_set_fortran_info, (MPI_Info info), (info),
 ENTRY(MPI_Abort, (MPI_Comm comm, int errorcode), (comm, errorcode),
       RESULT(banyan_Abort(HANDLE(comm), errorcode)));
 
-ENTRY(MPI_Accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win),
-      RESULT(banyan_Accumulate(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(op), HANDLE(win))));
+int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+	return native_Accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+}
+ALIAS(int, MPI_Accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win));
 
-ENTRY(MPI_Accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win),
-      RESULT(banyan_Accumulate(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(op), HANDLE(win))));
+int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+	return native_Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+}
+ALIAS(int, MPI_Accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win));
 
 ENTRY(MPI_Add_error_class, (int *errorclass), (errorclass),
       RESULT(banyan_AddErrorClass(POINTER(errorclass))));
@@ -231,17 +237,11 @@ ENTRY(MPI_Cart_sub, (MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm),
 ENTRY(MPI_Cartdim_get, (MPI_Comm comm, int *ndims), (comm, ndims),
       RESULT(banyan_CartdimGet(HANDLE(comm), POINTER(ndims))));
 
-int PMPI_Close_port(const char *port_name)
-{
-	MISSING(MPI_Close_port, NO_OBJECT);
-}
-ALIAS(int, MPI_Close_port, (const char *port_name));
+ENTRY(MPI_Close_port, (const char *port_name), (port_name),
+      RESULT(banyan_ClosePort(POINTER(port_name))));
 
-int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
-{
-	MISSING(MPI_Comm_accept, OF_COMM(comm));
-}
-ALIAS(int, MPI_Comm_accept, (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm));
+ENTRY(MPI_Comm_accept, (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm), (port_name, info, root, comm, newcomm),
+      RESULT(banyan_CommAccept(POINTER(port_name), HANDLE(info), root, HANDLE(comm), POINTER(newcomm))));
 
 ENTRY(MPI_Comm_attach_buffer, (MPI_Comm comm, void *buffer, int size), (comm, buffer, size),
       RESULT(banyan_CommAttachBuffer(HANDLE(comm), POINTER(buffer), size)));
@@ -255,11 +255,8 @@ ENTRY(MPI_Comm_call_errhandler, (MPI_Comm comm, int errorcode), (comm, errorcode
 ENTRY(MPI_Comm_compare, (MPI_Comm comm1, MPI_Comm comm2, int *result), (comm1, comm2, result),
       RESULT(banyan_CommCompare(HANDLE(comm1), HANDLE(comm2), POINTER(result))));
 
-int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
-{
-	MISSING(MPI_Comm_connect, OF_COMM(comm));
-}
-ALIAS(int, MPI_Comm_connect, (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm));
+ENTRY(MPI_Comm_connect, (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm), (port_name, info, root, comm, newcomm),
+      RESULT(banyan_CommConnect(POINTER(port_name), HANDLE(info), root, HANDLE(comm), POINTER(newcomm))));
 
 ENTRY(MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm), (comm, group, newcomm),
       RESULT(banyan_CommCreate(HANDLE(comm), HANDLE(group), POINTER(newcomm))));
@@ -330,11 +327,8 @@ ENTRY(MPI_Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm,
 ENTRY(MPI_Comm_iflush_buffer, (MPI_Comm comm, MPI_Request *request), (comm, request),
       RESULT(banyan_CommIflushBuffer(HANDLE(comm), POINTER(request))));
 
-int PMPI_Comm_join(int fd, MPI_Comm *intercomm)
-{
-	MISSING(MPI_Comm_join, NO_OBJECT);
-}
-ALIAS(int, MPI_Comm_join, (int fd, MPI_Comm *intercomm));
+ENTRY(MPI_Comm_join, (int fd, MPI_Comm *intercomm), (fd, intercomm),
+      RESULT(banyan_CommJoin(fd, POINTER(intercomm))));
 
 ENTRY(MPI_Comm_rank, (MPI_Comm comm, int *rank), (comm, rank),
       RESULT(banyan_CommRank(HANDLE(comm), POINTER(rank))));
@@ -360,17 +354,11 @@ ENTRY(MPI_Comm_set_name, (MPI_Comm comm, const char *comm_name), (comm, comm_nam
 ENTRY(MPI_Comm_size, (MPI_Comm comm, int *size), (comm, size),
       RESULT(banyan_CommSize(HANDLE(comm), POINTER(size))));
 
-int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
-{
-	MISSING(MPI_Comm_spawn, OF_COMM(comm));
-}
-ALIAS(int, MPI_Comm_spawn, (const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[]));
+ENTRY(MPI_Comm_spawn, (const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[]), (command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes),
+      RESULT(banyan_CommSpawn(POINTER(command), POINTER(argv), maxprocs, HANDLE(info), root, HANDLE(comm), POINTER(intercomm), POINTER(array_of_errcodes))));
 
-int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
-{
-	MISSING(MPI_Comm_spawn_multiple, OF_COMM(comm));
-}
-ALIAS(int, MPI_Comm_spawn_multiple, (int count, char *array_of_commands[], char **array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[]));
+ENTRY(MPI_Comm_spawn_multiple, (int count, char *array_of_commands[], char **array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[]), (count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes),
+      RESULT(banyan_CommSpawnMultiple(count, POINTER(array_of_commands), POINTER(array_of_argv), POINTER(array_of_maxprocs), POINTER(array_of_info), root, HANDLE(comm), POINTER(intercomm), POINTER(array_of_errcodes))));
 
 ENTRY(MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm), (comm, color, key, newcomm),
       RESULT(banyan_CommSplit(HANDLE(comm), color, key, POINTER(newcomm))));
@@ -381,8 +369,11 @@ ENTRY(MPI_Comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info inf
 ENTRY(MPI_Comm_test_inter, (MPI_Comm comm, int *flag), (comm, flag),
       RESULT(banyan_CommTestInter(HANDLE(comm), POINTER(flag))));
 
-ENTRY(MPI_Compare_and_swap, (const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win), (origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win),
-      RESULT(banyan_CompareAndSwap(POINTER(origin_addr), POINTER(compare_addr), POINTER(result_addr), HANDLE(datatype), target_rank, target_disp, HANDLE(win))));
+int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
+{
+	return native_Compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
+}
+ALIAS(int, MPI_Compare_and_swap, (const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win));
 
 ENTRY(MPI_Dims_create, (int nnodes, int ndims, int dims[]), (nnodes, ndims, dims),
       RESULT(banyan_DimsCreate(nnodes, ndims, POINTER(dims))));
@@ -420,8 +411,11 @@ ENTRY(MPI_Exscan_init, (const void *sendbuf, void *recvbuf, int count, MPI_Datat
 ENTRY(MPI_Exscan_init_c, (const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, recvbuf, count, datatype, op, comm, info, request),
       RESULT(banyan_ExscanInit(POINTER(sendbuf), POINTER(recvbuf), count, HANDLE(datatype), HANDLE(op), HANDLE(comm), HANDLE(info), POINTER(request))));
 
-ENTRY(MPI_Fetch_and_op, (const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win), (origin_addr, result_addr, datatype, target_rank, target_disp, op, win),
-      RESULT(banyan_FetchAndOp(POINTER(origin_addr), POINTER(result_addr), HANDLE(datatype), target_rank, target_disp, HANDLE(op), HANDLE(win))));
+int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win)
+{
+	return native_Fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
+}
+ALIAS(int, MPI_Fetch_and_op, (const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win));
 
 ENTRY(MPI_File_call_errhandler, (MPI_File fh, int errorcode), (fh, errorcode),
       RESULT(banyan_FileCallErrhandler(HANDLE(fh), errorcode)));
@@ -720,17 +714,29 @@ ENTRY(MPI_Gatherv_init, (const void *sendbuf, int sendcount, MPI_Datatype sendty
 ENTRY(MPI_Gatherv_init_c, (const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request),
       RESULT(banyan_GathervInit(POINTER(sendbuf), sendcount, HANDLE(sendtype), POINTER(recvbuf), POINTER(recvcounts), 1, POINTER(displs), 1, HANDLE(recvtype), root, HANDLE(comm), HANDLE(info), POINTER(request))));
 
-ENTRY(MPI_Get, (void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win),
-      RESULT(banyan_Get(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(win))));
+int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+	return native_Get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+}
+ALIAS(int, MPI_Get, (void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win));
 
-ENTRY(MPI_Get_c, (void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win),
-      RESULT(banyan_Get(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(win))));
+int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+	return native_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+}
+ALIAS(int, MPI_Get_c, (void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win));
 
-ENTRY(MPI_Get_accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), (origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win),
-      RESULT(banyan_GetAccumulate(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), POINTER(result_addr), result_count, HANDLE(result_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(op), HANDLE(win))));
+int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+	return native_Get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+}
+ALIAS(int, MPI_Get_accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win));
 
-ENTRY(MPI_Get_accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), (origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win),
-      RESULT(banyan_GetAccumulate(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), POINTER(result_addr), result_count, HANDLE(result_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(op), HANDLE(win))));
+int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+	return native_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
+}
+ALIAS(int, MPI_Get_accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win));
 
 int PMPI_Get_address(const void *location, MPI_Aint *address)
 {
@@ -1095,11 +1101,8 @@ ENTRY(MPI_Keyval_create, (MPI_Copy_function *copy_fn, MPI_Delete_function *delet
 ENTRY(MPI_Keyval_free, (int *keyval), (keyval),
       RESULT(banyan_KeyvalFree(POINTER(keyval))));
 
-int PMPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
-{
-	MISSING(MPI_Lookup_name, NO_OBJECT);
-}
-ALIAS(int, MPI_Lookup_name, (const char *service_name, MPI_Info info, char *port_name));
+ENTRY(MPI_Lookup_name, (const char *service_name, MPI_Info info, char *port_name), (service_name, info, port_name),
+      RESULT(banyan_LookupName(POINTER(service_name), HANDLE(info), POINTER(port_name))));
 
 ENTRY(MPI_Mprobe, (int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status), (source, tag, comm, message, status),
       RESULT(banyan_Mprobe(source, tag, HANDLE(comm), POINTER(message), POINTER(status))));
@@ -1182,11 +1185,8 @@ ENTRY(MPI_Op_create_c, (MPI_User_function_c *user_fn, int commute, MPI_Op *op), 
 ENTRY(MPI_Op_free, (MPI_Op *op), (op),
       RESULT(banyan_OpFree(POINTER(op))));
 
-int PMPI_Open_port(MPI_Info info, char *port_name)
-{
-	MISSING(MPI_Open_port, NO_OBJECT);
-}
-ALIAS(int, MPI_Open_port, (MPI_Info info, char *port_name));
+ENTRY(MPI_Open_port, (MPI_Info info, char *port_name), (info, port_name),
+      RESULT(banyan_OpenPort(HANDLE(info), POINTER(port_name))));
 
 ENTRY(MPI_Pack, (const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position, MPI_Comm comm), (inbuf, incount, datatype, outbuf, outsize, position, comm),
       RESULT(banyan_Pack(POINTER(inbuf), incount, HANDLE(datatype), POINTER(outbuf), outsize, POINTER(position), 0, HANDLE(comm))));
@@ -1248,26 +1248,35 @@ ENTRY(MPI_Psend_init, (const void *buf, int partitions, int count, MPI_Datatype 
 ENTRY(MPI_Psend_init_c, (const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request), (buf, partitions, count, datatype, dest, tag, comm, info, request),
       RESULT(banyan_PsendInit(POINTER(buf), partitions, count, HANDLE(datatype), dest, tag, HANDLE(comm), HANDLE(info), POINTER(request))));
 
-int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
+ENTRY(MPI_Publish_name, (const char *service_name, MPI_Info info, const char *port_name), (service_name, info, port_name),
+      RESULT(banyan_PublishName(POINTER(service_name), HANDLE(info), POINTER(port_name))));
+
+int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-	MISSING(MPI_Publish_name, NO_OBJECT);
+	return native_Put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
 }
-ALIAS(int, MPI_Publish_name, (const char *service_name, MPI_Info info, const char *port_name));
+ALIAS(int, MPI_Put, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win));
 
-ENTRY(MPI_Put, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win),
-      RESULT(banyan_Put(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(win))));
-
-ENTRY(MPI_Put_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win),
-      RESULT(banyan_Put(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(win))));
+int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+	return native_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
+}
+ALIAS(int, MPI_Put_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win));
 
 ENTRY(MPI_Query_thread, (int *provided), (provided),
       RESULT(banyan_QueryThread(POINTER(provided))));
 
-ENTRY(MPI_Raccumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request),
-      RESULT(banyan_Raccumulate(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(op), HANDLE(win), POINTER(request))));
+int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+	return native_Raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+}
+ALIAS(int, MPI_Raccumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request));
 
-ENTRY(MPI_Raccumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request),
-      RESULT(banyan_Raccumulate(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(op), HANDLE(win), POINTER(request))));
+int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+	return native_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+}
+ALIAS(int, MPI_Raccumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request));
 
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
@@ -1359,23 +1368,41 @@ ENTRY(MPI_Request_get_status_any, (int count, const MPI_Request array_of_request
 ENTRY(MPI_Request_get_status_some, (int incount, const MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses), (incount, array_of_requests, outcount, array_of_indices, array_of_statuses),
       RESULT(banyan_RequestGetStatusSome(incount, POINTER(array_of_requests), POINTER(outcount), POINTER(array_of_indices), POINTER(array_of_statuses))));
 
-ENTRY(MPI_Rget, (void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request),
-      RESULT(banyan_Rget(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(win), POINTER(request))));
+int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+	return native_Rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+}
+ALIAS(int, MPI_Rget, (void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request));
 
-ENTRY(MPI_Rget_c, (void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request),
-      RESULT(banyan_Rget(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(win), POINTER(request))));
+int PMPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+	return native_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+}
+ALIAS(int, MPI_Rget_c, (void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request));
 
-ENTRY(MPI_Rget_accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request), (origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request),
-      RESULT(banyan_RgetAccumulate(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), POINTER(result_addr), result_count, HANDLE(result_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(op), HANDLE(win), POINTER(request))));
+int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+	return native_Rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+}
+ALIAS(int, MPI_Rget_accumulate, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request));
 
-ENTRY(MPI_Rget_accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request), (origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request),
-      RESULT(banyan_RgetAccumulate(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), POINTER(result_addr), result_count, HANDLE(result_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(op), HANDLE(win), POINTER(request))));
+int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+	return native_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
+}
+ALIAS(int, MPI_Rget_accumulate_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request));
 
-ENTRY(MPI_Rput, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request),
-      RESULT(banyan_Rput(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(win), POINTER(request))));
+int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+	return native_Rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+}
+ALIAS(int, MPI_Rput, (const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request));
 
-ENTRY(MPI_Rput_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request), (origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request),
-      RESULT(banyan_Rput(POINTER(origin_addr), origin_count, HANDLE(origin_datatype), target_rank, target_disp, target_count, HANDLE(target_datatype), HANDLE(win), POINTER(request))));
+int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+	return native_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
+}
+ALIAS(int, MPI_Rput_c, (const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request));
 
 ENTRY(MPI_Rsend, (const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), (buf, count, datatype, dest, tag, comm),
       RESULT(banyan_Rsend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm))));
@@ -1773,11 +1800,8 @@ ENTRY(MPI_Unpack_external, (const char datarep[], const void *inbuf, MPI_Aint in
 ENTRY(MPI_Unpack_external_c, (const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype), (datarep, inbuf, insize, position, outbuf, outcount, datatype),
       RESULT(banyan_UnpackExternal(POINTER(datarep), POINTER(inbuf), insize, POINTER(position), POINTER(outbuf), outcount, HANDLE(datatype))));
 
-int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name)
-{
-	MISSING(MPI_Unpublish_name, NO_OBJECT);
-}
-ALIAS(int, MPI_Unpublish_name, (const char *service_name, MPI_Info info, const char *port_name));
+ENTRY(MPI_Unpublish_name, (const char *service_name, MPI_Info info, const char *port_name), (service_name, info, port_name),
+      RESULT(banyan_UnpublishName(POINTER(service_name), HANDLE(info), POINTER(port_name))));
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
@@ -1845,20 +1869,35 @@ ENTRY(MPI_Win_delete_attr, (MPI_Win win, int win_keyval), (win, win_keyval),
 ENTRY(MPI_Win_detach, (MPI_Win win, const void *base), (win, base),
       RESULT(banyan_WinDetach(HANDLE(win), POINTER(base))));
 
-ENTRY(MPI_Win_fence, (int assert, MPI_Win win), (assert, win),
-      RESULT(banyan_WinFence(assert, HANDLE(win))));
+int PMPI_Win_fence(int assert, MPI_Win win)
+{
+	return native_Win_fence(assert, win);
+}
+ALIAS(int, MPI_Win_fence, (int assert, MPI_Win win));
 
-ENTRY(MPI_Win_flush, (int rank, MPI_Win win), (rank, win),
-      RESULT(banyan_WinFlush(rank, HANDLE(win))));
+int PMPI_Win_flush(int rank, MPI_Win win)
+{
+	return native_Win_flush(rank, win);
+}
+ALIAS(int, MPI_Win_flush, (int rank, MPI_Win win));
 
-ENTRY(MPI_Win_flush_all, (MPI_Win win), (win),
-      RESULT(banyan_WinFlushAll(HANDLE(win))));
+int PMPI_Win_flush_all(MPI_Win win)
+{
+	return native_Win_flush_all(win);
+}
+ALIAS(int, MPI_Win_flush_all, (MPI_Win win));
 
-ENTRY(MPI_Win_flush_local, (int rank, MPI_Win win), (rank, win),
-      RESULT(banyan_WinFlushLocal(rank, HANDLE(win))));
+int PMPI_Win_flush_local(int rank, MPI_Win win)
+{
+	return native_Win_flush_local(rank, win);
+}
+ALIAS(int, MPI_Win_flush_local, (int rank, MPI_Win win));
 
-ENTRY(MPI_Win_flush_local_all, (MPI_Win win), (win),
-      RESULT(banyan_WinFlushLocalAll(HANDLE(win))));
+int PMPI_Win_flush_local_all(MPI_Win win)
+{
+	return native_Win_flush_local_all(win);
+}
+ALIAS(int, MPI_Win_flush_local_all, (MPI_Win win));
 
 ENTRY(MPI_Win_free, (MPI_Win *win), (win),
       RESULT(banyan_WinFree(POINTER(win))));
@@ -1911,8 +1950,11 @@ ENTRY(MPI_Win_shared_query_c, (MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *
 ENTRY(MPI_Win_start, (MPI_Group group, int assert, MPI_Win win), (group, assert, win),
       RESULT(banyan_WinStart(HANDLE(group), assert, HANDLE(win))));
 
-ENTRY(MPI_Win_sync, (MPI_Win win), (win),
-      RESULT(banyan_WinSync(HANDLE(win))));
+int PMPI_Win_sync(MPI_Win win)
+{
+	return native_Win_sync(win);
+}
+ALIAS(int, MPI_Win_sync, (MPI_Win win));
 
 ENTRY(MPI_Win_test, (MPI_Win win, int *flag), (win, flag),
       RESULT(banyan_WinTest(HANDLE(win), POINTER(flag))));

@@ -235,6 +235,16 @@ func banyan_CartdimGet(_comm uintptr, _ndims unsafe.Pointer) int32 {
 	return int32(process.CartdimGet(binding.Comm(_comm), (*int32)(_ndims)))
 }
 
+//export banyan_ClosePort
+func banyan_ClosePort(_portName unsafe.Pointer) int32 {
+	return int32(process.ClosePort((*byte)(_portName)))
+}
+
+//export banyan_CommAccept
+func banyan_CommAccept(_portName unsafe.Pointer, _info uintptr, _root int32, _comm uintptr, _newcomm unsafe.Pointer) int32 {
+	return int32(process.CommAccept((*byte)(_portName), binding.Info(_info), _root, binding.Comm(_comm), (*binding.Comm)(_newcomm)))
+}
+
 //export banyan_CommAttachBuffer
 func banyan_CommAttachBuffer(_comm uintptr, _buffer unsafe.Pointer, _size int64) int32 {
 	return int32(process.CommAttachBuffer(binding.Comm(_comm), _buffer, _size))
@@ -248,6 +258,11 @@ func banyan_CommCallErrhandler(_comm uintptr, _errorcode int32) int32 {
 //export banyan_CommCompare
 func banyan_CommCompare(_comm1 uintptr, _comm2 uintptr, _result unsafe.Pointer) int32 {
 	return int32(process.CommCompare(binding.Comm(_comm1), binding.Comm(_comm2), (*int32)(_result)))
+}
+
+//export banyan_CommConnect
+func banyan_CommConnect(_portName unsafe.Pointer, _info uintptr, _root int32, _comm uintptr, _newcomm unsafe.Pointer) int32 {
+	return int32(process.CommConnect((*byte)(_portName), binding.Info(_info), _root, binding.Comm(_comm), (*binding.Comm)(_newcomm)))
 }
 
 //export banyan_CommCreate
@@ -360,6 +375,11 @@ func banyan_CommIflushBuffer(_comm uintptr, _request unsafe.Pointer) int32 {
 	return int32(process.CommIflushBuffer(binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
+//export banyan_CommJoin
+func banyan_CommJoin(_fd int32, _intercomm unsafe.Pointer) int32 {
+	return int32(process.CommJoin(_fd, (*binding.Comm)(_intercomm)))
+}
+
 //export banyan_CommRank
 func banyan_CommRank(_comm uintptr, _rank unsafe.Pointer) int32 {
 	return int32(process.CommRank(binding.Comm(_comm), (*int32)(_rank)))
@@ -398,6 +418,16 @@ func banyan_CommSetName(_comm uintptr, _commName unsafe.Pointer) int32 {
 //export banyan_CommSize
 func banyan_CommSize(_comm uintptr, _size unsafe.Pointer) int32 {
 	return int32(process.CommSize(binding.Comm(_comm), (*int32)(_size)))
+}
+
+//export banyan_CommSpawn
+func banyan_CommSpawn(_command unsafe.Pointer, _argv unsafe.Pointer, _maxprocs int32, _info uintptr, _root int32, _comm uintptr, _intercomm unsafe.Pointer, _arrayOfErrcodes unsafe.Pointer) int32 {
+	return int32(process.CommSpawn((*byte)(_command), _argv, _maxprocs, binding.Info(_info), _root, binding.Comm(_comm), (*binding.Comm)(_intercomm), (*int32)(_arrayOfErrcodes)))
+}
+
+//export banyan_CommSpawnMultiple
+func banyan_CommSpawnMultiple(_count int32, _arrayOfCommands unsafe.Pointer, _arrayOfArgv unsafe.Pointer, _arrayOfMaxprocs unsafe.Pointer, _arrayOfInfo unsafe.Pointer, _root int32, _comm uintptr, _intercomm unsafe.Pointer, _arrayOfErrcodes unsafe.Pointer) int32 {
+	return int32(process.CommSpawnMultiple(_count, _arrayOfCommands, _arrayOfArgv, (*int32)(_arrayOfMaxprocs), (*binding.Info)(_arrayOfInfo), _root, binding.Comm(_comm), (*binding.Comm)(_intercomm), (*int32)(_arrayOfErrcodes)))
 }
 
 //export banyan_CommSplit
@@ -1205,6 +1235,11 @@ func banyan_KeyvalFree(_keyval unsafe.Pointer) int32 {
 	return int32(process.KeyvalFree((*int32)(_keyval)))
 }
 
+//export banyan_LookupName
+func banyan_LookupName(_serviceName unsafe.Pointer, _info uintptr, _portName unsafe.Pointer) int32 {
+	return int32(process.LookupName((*byte)(_serviceName), binding.Info(_info), (*byte)(_portName)))
+}
+
 //export banyan_Mprobe
 func banyan_Mprobe(_source int32, _tag int32, _comm uintptr, _message unsafe.Pointer, _status unsafe.Pointer) int32 {
 	return int32(process.Mprobe(_source, _tag, binding.Comm(_comm), (*binding.Message)(_message), (*binding.Status)(_status)))
@@ -1285,6 +1320,11 @@ func banyan_OpFree(_op unsafe.Pointer) int32 {
 	return int32(process.OpFree((*binding.Op)(_op)))
 }
 
+//export banyan_OpenPort
+func banyan_OpenPort(_info uintptr, _portName unsafe.Pointer) int32 {
+	return int32(process.OpenPort(binding.Info(_info), (*byte)(_portName)))
+}
+
 //export banyan_Pack
 func banyan_Pack(_inbuf unsafe.Pointer, _incount int64, _datatype uintptr, _outbuf unsafe.Pointer, _outsize int64, _position unsafe.Pointer, _positionWide int32, _comm uintptr) int32 {
 	return int32(process.Pack(_inbuf, _incount, binding.Datatype(_datatype), _outbuf, _outsize, binding.CountOut{P: _position, Wide: _positionWide != 0}, binding.Comm(_comm)))
@@ -1338,6 +1378,11 @@ func banyan_Probe(_source int32, _tag int32, _comm uintptr, _status unsafe.Point
 //export banyan_PsendInit
 func banyan_PsendInit(_buf unsafe.Pointer, _partitions int32, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
 	return int32(process.PsendInit(_buf, _partitions, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
+}
+
+//export banyan_PublishName
+func banyan_PublishName(_serviceName unsafe.Pointer, _info uintptr, _portName unsafe.Pointer) int32 {
+	return int32(process.PublishName((*byte)(_serviceName), binding.Info(_info), (*byte)(_portName)))
 }
 
 //export banyan_Put
@@ -1848,6 +1893,11 @@ func banyan_Unpack(_inbuf unsafe.Pointer, _insize int64, _position unsafe.Pointe
 //export banyan_UnpackExternal
 func banyan_UnpackExternal(_datarep unsafe.Pointer, _inbuf unsafe.Pointer, _insize int64, _position unsafe.Pointer, _outbuf unsafe.Pointer, _outcount int64, _datatype uintptr) int32 {
 	return int32(process.UnpackExternal((*byte)(_datarep), _inbuf, _insize, (*int64)(_position), _outbuf, _outcount, binding.Datatype(_datatype)))
+}
+
+//export banyan_UnpublishName
+func banyan_UnpublishName(_serviceName unsafe.Pointer, _info uintptr, _portName unsafe.Pointer) int32 {
+	return int32(process.UnpublishName((*byte)(_serviceName), binding.Info(_info), (*byte)(_portName)))
 }
 
 //export banyan_Wait

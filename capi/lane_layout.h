@@ -12,14 +12,19 @@
 #define LANE_ALLGATHER 5
 #define LANE_ALLREDUCE 4
 #define LANE_ALLTOALL 6
+#define LANE_ALL_LOCKED 4
 #define LANE_ANY_TAG 4294967295
 #define LANE_AWAITED 2
 #define LANE_BARRIER 1
 #define LANE_BCAST 2
 #define LANE_BLOCKING 1
+#define LANE_CACHE_LINE 64
 #define LANE_COMMS 64
 #define LANE_DEPTH 8
 #define LANE_EAGER 1
+#define LANE_EXPOSED 5
+#define LANE_FENCED 1
+#define LANE_FENCE_BIT 1099511627776
 #define LANE_FIRST_NOTE 16773093
 #define LANE_FIRST_TYPE 512
 #define LANE_FREE 0
@@ -31,11 +36,13 @@
 #define LANE_KEPT 4
 #define LANE_LAST_HANDLE 2147483648
 #define LANE_LINE 64
+#define LANE_LOCKED 3
 #define LANE_MEMBERS_AT 128
 #define LANE_MEMBER_SIZE 576
 #define LANE_MOST 4096
 #define LANE_NOTES 256
 #define LANE_NOTE_SHIFT 1
+#define LANE_NO_EPOCH 0
 #define LANE_NO_PROC 16777189
 #define LANE_NUMBER_SHIFT 18
 #define LANE_PARTS 16
@@ -47,6 +54,7 @@
 #define LANE_SHORT_SIZE 40
 #define LANE_SIZE_SHIFT 3
 #define LANE_SLEEPERS_AT 64
+#define LANE_STARTED 2
 #define LANE_TAKEN 2
 #define LANE_TELL_SHARE 8
 #define LANE_TICK 1
@@ -54,6 +62,7 @@
 #define LANE_WAITS 1
 #define LANE_WHOLE 16384
 #define LANE_WINDOW 256
+#define LANE_WINS 64
 
 struct lane_control {
 	uint64_t head;
@@ -228,6 +237,51 @@ _Static_assert(offsetof(struct lane_type, stride) == 40, "offset");
 _Static_assert(offsetof(struct lane_type, each) == 48, "offset");
 _Static_assert(offsetof(struct lane_type, runs) == 56, "offset");
 
+struct lane_target {
+	void *at;
+	int64_t size;
+	int64_t unit;
+	uint64_t base;
+	int32_t part;
+	uint32_t may;
+	int32_t pid;
+	int32_t alive;
+};
+_Static_assert(sizeof(struct lane_target) == 48, "size");
+_Static_assert(offsetof(struct lane_target, at) == 0, "offset");
+_Static_assert(offsetof(struct lane_target, size) == 8, "offset");
+_Static_assert(offsetof(struct lane_target, unit) == 16, "offset");
+_Static_assert(offsetof(struct lane_target, base) == 24, "offset");
+_Static_assert(offsetof(struct lane_target, part) == 32, "offset");
+_Static_assert(offsetof(struct lane_target, may) == 36, "offset");
+_Static_assert(offsetof(struct lane_target, pid) == 40, "offset");
+_Static_assert(offsetof(struct lane_target, alive) == 44, "offset");
+
+struct lane_win {
+	uint32_t mode;
+	uint32_t busy;
+	uint32_t used;
+	int32_t ranks;
+	void *targets;
+	void *turns;
+	void *counts;
+	int32_t row;
+	int32_t self;
+	int32_t members;
+	char padding10[4];
+};
+_Static_assert(sizeof(struct lane_win) == 56, "size");
+_Static_assert(offsetof(struct lane_win, mode) == 0, "offset");
+_Static_assert(offsetof(struct lane_win, busy) == 4, "offset");
+_Static_assert(offsetof(struct lane_win, used) == 8, "offset");
+_Static_assert(offsetof(struct lane_win, ranks) == 12, "offset");
+_Static_assert(offsetof(struct lane_win, targets) == 16, "offset");
+_Static_assert(offsetof(struct lane_win, turns) == 24, "offset");
+_Static_assert(offsetof(struct lane_win, counts) == 32, "offset");
+_Static_assert(offsetof(struct lane_win, row) == 40, "offset");
+_Static_assert(offsetof(struct lane_win, self) == 44, "offset");
+_Static_assert(offsetof(struct lane_win, members) == 48, "offset");
+
 struct lane_note {
 	uint32_t handle;
 	uint32_t state;
@@ -294,8 +348,10 @@ struct lane_memory {
 	struct lane_notes notes;
 	struct lane_type types[64];
 	struct lane_part *pacts[64];
+	uint64_t winhandles[64];
+	struct lane_win *wins[64];
 };
-_Static_assert(sizeof(struct lane_memory) == 23936, "size");
+_Static_assert(sizeof(struct lane_memory) == 24960, "size");
 _Static_assert(offsetof(struct lane_memory, word) == 0, "offset");
 _Static_assert(offsetof(struct lane_memory, closed) == 4, "offset");
 _Static_assert(offsetof(struct lane_memory, counts) == 8, "offset");
@@ -321,5 +377,7 @@ _Static_assert(offsetof(struct lane_memory, comms) == 368, "offset");
 _Static_assert(offsetof(struct lane_memory, notes) == 2928, "offset");
 _Static_assert(offsetof(struct lane_memory, types) == 19328, "offset");
 _Static_assert(offsetof(struct lane_memory, pacts) == 23424, "offset");
+_Static_assert(offsetof(struct lane_memory, winhandles) == 23936, "offset");
+_Static_assert(offsetof(struct lane_memory, wins) == 24448, "offset");
 
 #endif

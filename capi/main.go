@@ -116,16 +116,6 @@ func exit(code int, why string) {
 	os.Exit(code)
 }
 
-//export banyan_unsupported
-func banyan_unsupported(function *C.char, length int32, comm, win uintptr) int32 {
-	return int32(process.Unsupported(C.GoStringN(function, C.int(length)), binding.Comm(comm), binding.Win(win)))
-}
-
-//export banyan_lacks
-func banyan_lacks(function *C.char, length int32) {
-	process.Lacks(C.GoStringN(function, C.int(length)))
-}
-
 //export banyan_raised
 func banyan_raised(code int32, fn, object *uintptr, err, after *int32) {
 	f, o, e, a := process.Raised(binding.Code(code))

@@ -9,6 +9,7 @@
 #include "commons.h"
 #include "lane.h"
 #include "led.h"
+#include "native_window.h"
 #include "typesize.h"
 
 static inline double native_Wtime(void)

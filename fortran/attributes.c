@@ -5,6 +5,8 @@
 
 #include <sys/mman.h>
 
+#include "mpi-ext.h"
+
 /* The cells lie in one range of addresses, so that cells are told from pointers that C has set. Pages
    that aren't used take no memory. Free cells are a list; the first word of each is the next one. */
 #define CELLS ((size_t)1 << 24)
@@ -143,7 +145,10 @@ static struct fortran_keyval *state(void (*copy)(void), void (*erase)(void), MPI
 			*value = predefined(*keyval, found);                                                         \
 	}
 
-static int is_predefined(int keyval) { return keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE; }
+static int is_predefined(int keyval)
+{
+	return (keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE) || keyval == MPIX_FT || keyval == MPIX_SPARES;
+}
 
 static MPI_Aint of_comm(int keyval, void *found) { return is_predefined(keyval) ? *(int *)found : number(found); }
 static MPI_Aint of_type(int keyval, void *found) { (void)keyval; return number(found); }

@@ -120,5 +120,34 @@ void mpix_comm_ishrink_(const int *comm, int *newcomm, int *request, int *ierror
 	*request = MPI_Request_toint(r);
 }
 
+void mpix_comm_refill_(const int *comm, int *newcomm, int *ierror)
+{
+	MPI_Comm c = MPI_COMM_NULL;
+	*ierror = MPIX_Comm_refill(COMM(*comm), &c);
+	*newcomm = MPI_Comm_toint(c);
+}
+
+/* The same for mpi_f08, whose handles are an INTEGER each: IERROR may be missing. */
+#define F08(name, parameters, arguments)    \
+	void mpix_comm_##name##_f08_ parameters \
+	{                                       \
+		int unread;                         \
+		if (ierror == NULL)                 \
+			ierror = &unread;               \
+		mpix_comm_##name##_ arguments;      \
+	}
+F08(revoke, (const int *comm, int *ierror), (comm, ierror))
+F08(is_revoked, (const int *comm, int *flag, int *ierror), (comm, flag, ierror))
+F08(get_failed, (const int *comm, int *failedgrp, int *ierror), (comm, failedgrp, ierror))
+F08(ack_failed, (const int *comm, const int *num_to_ack, int *num_acked, int *ierror), (comm, num_to_ack, num_acked, ierror))
+F08(failure_ack, (const int *comm, int *ierror), (comm, ierror))
+F08(failure_get_acked, (const int *comm, int *failedgrp, int *ierror), (comm, failedgrp, ierror))
+F08(agree, (const int *comm, int *flag, int *ierror), (comm, flag, ierror))
+F08(iagree, (const int *comm, int *flag, int *request, int *ierror), (comm, flag, request, ierror))
+F08(agree_failed, (const int *comm, int *failedgrp, int *ierror), (comm, failedgrp, ierror))
+F08(shrink, (const int *comm, int *newcomm, int *ierror), (comm, newcomm, ierror))
+F08(ishrink, (const int *comm, int *newcomm, int *request, int *ierror), (comm, newcomm, request, ierror))
+F08(refill, (const int *comm, int *newcomm, int *ierror), (comm, newcomm, ierror))
+
 #endif
 

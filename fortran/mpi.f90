@@ -1721,6 +1721,68 @@ module mpi
       end subroutine
    end interface
    interface
+      subroutine MPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes &
+         , ierror)
+         import
+         character(len=*), intent(in) :: command
+         character(len=*), intent(in) :: argv(*)
+         integer, intent(in) :: maxprocs
+         integer, intent(in) :: info
+         integer, intent(in) :: root
+         integer, intent(in) :: comm
+         integer, intent(out) :: intercomm
+         integer :: array_of_errcodes(*)
+         integer, intent(out) :: ierror
+      end subroutine
+   end interface
+   interface
+      subroutine PMPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes &
+         , ierror)
+         import
+         character(len=*), intent(in) :: command
+         character(len=*), intent(in) :: argv(*)
+         integer, intent(in) :: maxprocs
+         integer, intent(in) :: info
+         integer, intent(in) :: root
+         integer, intent(in) :: comm
+         integer, intent(out) :: intercomm
+         integer :: array_of_errcodes(*)
+         integer, intent(out) :: ierror
+      end subroutine
+   end interface
+   interface
+      subroutine MPI_Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs &
+         , array_of_info, root, comm, intercomm, array_of_errcodes, ierror)
+         import
+         integer, intent(in) :: count
+         character(len=*), intent(in) :: array_of_commands(*)
+         character(len=*), intent(in) :: array_of_argv(count,*)
+         integer, intent(in) :: array_of_maxprocs(*)
+         integer, intent(in) :: array_of_info(*)
+         integer, intent(in) :: root
+         integer, intent(in) :: comm
+         integer, intent(out) :: intercomm
+         integer :: array_of_errcodes(*)
+         integer, intent(out) :: ierror
+      end subroutine
+   end interface
+   interface
+      subroutine PMPI_Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs &
+         , array_of_info, root, comm, intercomm, array_of_errcodes, ierror)
+         import
+         integer, intent(in) :: count
+         character(len=*), intent(in) :: array_of_commands(*)
+         character(len=*), intent(in) :: array_of_argv(count,*)
+         integer, intent(in) :: array_of_maxprocs(*)
+         integer, intent(in) :: array_of_info(*)
+         integer, intent(in) :: root
+         integer, intent(in) :: comm
+         integer, intent(out) :: intercomm
+         integer :: array_of_errcodes(*)
+         integer, intent(out) :: ierror
+      end subroutine
+   end interface
+   interface
       subroutine MPI_Comm_split(comm, color, key, newcomm, ierror)
          import
          integer, intent(in) :: comm

@@ -2645,6 +2645,68 @@ module mpi_f08
          integer, optional, intent(out) :: ierror
       end subroutine
    end interface
+   interface MPI_Comm_spawn
+      subroutine MPI_Comm_spawn_f08(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes &
+         , ierror)
+         import
+         character(len=*), intent(in) :: command
+         character(len=*), intent(in) :: argv(*)
+         integer, intent(in) :: maxprocs
+         type(MPI_Info), intent(in) :: info
+         integer, intent(in) :: root
+         type(MPI_Comm), intent(in) :: comm
+         type(MPI_Comm), intent(out) :: intercomm
+         integer :: array_of_errcodes(*)
+         integer, optional, intent(out) :: ierror
+      end subroutine
+   end interface
+   interface PMPI_Comm_spawn
+      subroutine PMPI_Comm_spawn_f08(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes &
+         , ierror)
+         import
+         character(len=*), intent(in) :: command
+         character(len=*), intent(in) :: argv(*)
+         integer, intent(in) :: maxprocs
+         type(MPI_Info), intent(in) :: info
+         integer, intent(in) :: root
+         type(MPI_Comm), intent(in) :: comm
+         type(MPI_Comm), intent(out) :: intercomm
+         integer :: array_of_errcodes(*)
+         integer, optional, intent(out) :: ierror
+      end subroutine
+   end interface
+   interface MPI_Comm_spawn_multiple
+      subroutine MPI_Comm_spawn_multiple_f08(count, array_of_commands, array_of_argv, array_of_maxprocs &
+         , array_of_info, root, comm, intercomm, array_of_errcodes, ierror)
+         import
+         integer, intent(in) :: count
+         character(len=*), intent(in) :: array_of_commands(*)
+         character(len=*), intent(in) :: array_of_argv(count,*)
+         integer, intent(in) :: array_of_maxprocs(*)
+         type(MPI_Info), intent(in) :: array_of_info(*)
+         integer, intent(in) :: root
+         type(MPI_Comm), intent(in) :: comm
+         type(MPI_Comm), intent(out) :: intercomm
+         integer :: array_of_errcodes(*)
+         integer, optional, intent(out) :: ierror
+      end subroutine
+   end interface
+   interface PMPI_Comm_spawn_multiple
+      subroutine PMPI_Comm_spawn_multiple_f08(count, array_of_commands, array_of_argv, array_of_maxprocs &
+         , array_of_info, root, comm, intercomm, array_of_errcodes, ierror)
+         import
+         integer, intent(in) :: count
+         character(len=*), intent(in) :: array_of_commands(*)
+         character(len=*), intent(in) :: array_of_argv(count,*)
+         integer, intent(in) :: array_of_maxprocs(*)
+         type(MPI_Info), intent(in) :: array_of_info(*)
+         integer, intent(in) :: root
+         type(MPI_Comm), intent(in) :: comm
+         type(MPI_Comm), intent(out) :: intercomm
+         integer :: array_of_errcodes(*)
+         integer, optional, intent(out) :: ierror
+      end subroutine
+   end interface
    interface MPI_Comm_split
       subroutine MPI_Comm_split_f08(comm, color, key, newcomm, ierror)
          import

@@ -75,6 +75,10 @@
           integer, intent(inout), asynchronous :: NEWCOMM
           integer, intent(out) :: REQUEST, IERROR
         end subroutine
+        subroutine MPIX_COMM_REFILL(COMM, NEWCOMM, IERROR)
+          integer, intent(in) :: COMM
+          integer, intent(out) :: NEWCOMM, IERROR
+        end subroutine
       end interface
       integer MPIX_ERR_PROC_FAILED
       parameter (MPIX_ERR_PROC_FAILED=16128)
@@ -84,3 +88,5 @@
       parameter (MPIX_ERR_REVOKED=16130)
       integer MPIX_FT
       parameter (MPIX_FT=900)
+      integer MPIX_SPARES
+      parameter (MPIX_SPARES=901)

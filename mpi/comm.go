@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"banyan/internal/job/join"
 	"banyan/internal/mpi/comm"
 	"banyan/internal/runtime/process"
 )
@@ -52,6 +53,8 @@ type Comm struct {
 type own struct {
 	abort  func(code int, why string)
 	killed func() bool // by a fault plan of Local; nil: it can't be
+	job    *join.Job   // nil in Local
+	parent *Connection // nil: nobody has spawned this job
 }
 
 // with is a communicator of the same process.

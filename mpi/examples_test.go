@@ -14,6 +14,13 @@ import (
 // which the package's documentation opens has Main; internal/testing/published builds and runs it.
 var shownElsewhere = map[string]bool{"Main": true, "Comm_Abort": true}
 
+// shownTogether are the names of what needs a launcher, by the example that shows them. TestDynamic
+// runs these examples, as programs.
+var shownTogether = map[string][]string{
+	"Comm_Spawn":  {"Program", "Connection", "Connection_Own", "Connection_Other", "Connection_Disconnect", "Comm_Parent"},
+	"Comm_Accept": {"Comm_OpenPort", "Comm_ClosePort", "Comm_Connect", "Comm_Publish", "Comm_Withdraw", "Comm_Lookup"},
+}
+
 // Each exported function, method and type has an example of its name that runs, and each exported
 // constant and variable is used in one.
 func TestExamples(t *testing.T) {
@@ -39,19 +46,26 @@ func TestExamples(t *testing.T) {
 	}
 	runs, uses := map[string]bool{}, map[string]bool{}
 	for _, e := range doc.Examples(tests...) {
-		if e.Output == "" && !e.EmptyOutput {
+		together, launched := shownTogether[e.Name]
+		if e.Output == "" && !e.EmptyOutput && !launched {
 			t.Errorf("Example%s says no output, so it doesn't run", e.Name)
 			continue
 		}
 		runs[e.Name] = true
+		selected := map[string]bool{}
 		ast.Inspect(e.Code, func(n ast.Node) bool {
 			if s, is := n.(*ast.SelectorExpr); is {
+				selected[s.Sel.Name] = true
 				if p, is := s.X.(*ast.Ident); is && p.Name == "mpi" {
 					uses[s.Sel.Name] = true
 				}
 			}
 			return true
 		})
+		for _, name := range together {
+			_, method, _ := strings.Cut(name, "_")
+			runs[name] = method == "" || selected[method]
+		}
 	}
 	need := func(name string) {
 		if !runs[name] && !shownElsewhere[name] {

@@ -10,7 +10,7 @@ import (
 // What a program uses that handles failures itself, in the manner of MPI's fault tolerance (ULFM):
 // see docs/guide/ulfm.md. It asks to go on by SurviveRankLoss. In jobs that hide deaths from it,
 // with replicas or --rollback, agreements and shrinks are of all ranks, and Revoke returns an
-// error.
+// error. In leader order that holds until a rank is lost for good.
 
 // Revoke ends all operations of the communicator with ErrRevoked at all ranks, those under way and
 // later ones: here at once, and elsewhere in time, even if this rank dies. It needn't be called by

@@ -43,8 +43,8 @@
 //
 // An Error names the rank, the operation and the cause; errors.Is tells the causes apart. A rank is
 // lost when its last replica has died. Calls that need it then return ErrProcFailed, and the job
-// ends, unless the program has asked to go on by SurviveRankLoss and the job has no replicas (they
-// would learn of the loss at different places). In such a program Bcast still
+// ends, unless the program has asked to go on by SurviveRankLoss and the job has no replicas or is
+// in leader order: then it goes on with one replica of each rank. In such a program Bcast still
 // reaches every live rank as long as its root lives. Other collectives of communicators with the
 // lost rank return an error at every live member. Such a program can go on with the ranks that
 // live: see Comm.Revoke, Comm.Agree and Comm.Shrink, and docs/guide/ulfm.md.
@@ -64,6 +64,11 @@
 //
 // With "--heal" a dead replica is replaced while the program runs, if the program has safe points:
 // see Register and docs/guide/replication.md.
+//
+// # Other jobs
+//
+// Comm.Spawn starts processes while the program runs, and Comm.Accept and Comm.Connect join two
+// groups, of two jobs, say. Both give a Connection, whose communicator has the ranks of both sides.
 //
 // # Limits
 //
@@ -85,14 +90,15 @@ import (
 
 	"banyan/internal/job/join"
 	"banyan/internal/mpi/comm"
+	"banyan/internal/runtime/connection"
 	"banyan/internal/runtime/process"
 )
 
 // Option is an option of Init and Main.
 type Option func(*join.Options)
 
-// SurviveRankLoss lets the program go on when a rank is lost, in jobs without replicas. Its calls
-// return errors, which it must handle.
+// SurviveRankLoss lets the program go on when a rank is lost, in jobs without replicas or in
+// leader order. Its calls return errors, which it must handle.
 func SurviveRankLoss() Option {
 	return func(o *join.Options) { o.SurviveRankLoss = true }
 }
@@ -117,7 +123,14 @@ func Init(options ...Option) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mpi: Init: %w", err)
 	}
-	return &Process{j, &Comm{c: w, own: &own{abort: j.Abort}}}, nil
+	world := &Comm{c: w, own: &own{abort: j.Abort, job: j}}
+	if at := j.Parent(); at != "" {
+		world.own.parent, err = world.connect("Init", 0, false, func(*join.Job) (connection.Line, error) { return j.CallAt(at, 0) })
+		if err != nil {
+			return nil, fmt.Errorf("mpi: %w", err)
+		}
+	}
+	return &Process{j, world}, nil
 }
 
 // World is the communicator of all ranks.

@@ -46,7 +46,9 @@ put() { # file directory
 
 compile() { # into $build
 	# An empty -ldflags would take back those in GOFLAGS.
-	go build ${LDFLAGS:+-ldflags "$LDFLAGS"} -o "$build/" ./cmd/banyan ./cmd/banyan/mpiexec
+	go build ${LDFLAGS:+-ldflags "$LDFLAGS"} -o "$build/" ./cmd/banyan
+	# Without C (its resolver is Go's) mpiexec has no dynamic linker at its start, and its threads are cheap.
+	go build ${LDFLAGS:+-ldflags "$LDFLAGS"} -tags netgo -o "$build/" ./cmd/banyan/mpiexec
 	# Each process writes 27,000 addresses into the library's tables when it loads it. Packed, the list of
 	# them takes 20 KiB in place of 640. The C library must know this form: glibc does since 2.36.
 	local packed= glibc

@@ -9,7 +9,7 @@ import (
 )
 
 // entries writes the C functions.
-func entries(calls []*call) []byte {
+func entries(calls []*call) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(notice)
 	b.WriteString(`//
@@ -26,11 +26,15 @@ func entries(calls []*call) []byte {
 				fmt.Fprintf(&b, "ENTRY(%s, (%s), (%s),\n      %s);\n\n", f.Name, f.Params, strings.Join(f.names(), ", "), f.work())
 				continue
 			}
-			fmt.Fprintf(&b, "%s\n{\n%s}\n", declaration("P", f.Function), f.body())
+			body := f.body()
+			if body == "" {
+				return nil, fmt.Errorf("%s is neither a method of package binding nor in capi/native.h", f.Name)
+			}
+			fmt.Fprintf(&b, "%s\n{\n%s}\n", declaration("P", f.Function), body)
 			fmt.Fprintf(&b, "ALIAS(%s, %s, (%s));\n\n", f.Returns, f.Name, f.Params)
 		}
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 var conversion = regexp.MustCompile(`^MPI_\w+_(toint|fromint)$`)
@@ -43,7 +47,7 @@ func (f *form) names() (names []string) {
 	return names
 }
 
-// body is the body of a C function that doesn't enter Go.
+// body is the body of a C function that doesn't enter Go; empty if there is none.
 func (f *form) body() string {
 	args := f.names()
 	switch m := conversion.FindStringSubmatch(f.Name); {
@@ -54,7 +58,7 @@ func (f *form) body() string {
 	case f.Native:
 		return fmt.Sprintf("\treturn native_%s(%s);\n", strings.TrimPrefix(f.Name, "MPI_"), strings.Join(args, ", "))
 	}
-	return f.stub()
+	return ""
 }
 
 // work is the call of the Go function.
@@ -76,17 +80,6 @@ func (f *form) work() string {
 		}
 	}
 	return fmt.Sprintf("RESULT(banyan_%s(%s))", f.Call.Name, strings.Join(args, ", "))
-}
-
-// stub is the body of a function that isn't implemented.
-func (f *form) stub() string {
-	object := "NO_OBJECT"
-	for i, p := range f.Call.Params {
-		if p.Kind == handle && (p.Go == "Comm" || p.Go == "Win") && object == "NO_OBJECT" {
-			object = fmt.Sprintf("OF_%s(%s)", strings.ToUpper(p.Go), f.List[i].Name)
-		}
-	}
-	return fmt.Sprintf("\tMISSING(%s, %s);\n", f.Name, object)
 }
 
 // exports writes the Go functions that the C ones call.

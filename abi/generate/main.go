@@ -7,7 +7,7 @@
 //
 // It reads package binding to see which functions exist in Go: each is a method of
 // *binding.Process, with the signature that SignatureOf gives. Functions that
-// capi/native.h implements in C need no Go. All others become stubs that report an error.
+// capi/native.h implements in C need no Go. It is an error if one of the table is in neither.
 //
 //	go generate ./abi                            writes the files
 //	go run ./abi/generate -signature MPI_Send    prints the method to write
@@ -71,13 +71,17 @@ func Generate(table *abi.Table, root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	entries, err := entries(calls)
+	if err != nil {
+		return nil, err
+	}
 	exports, err := exports(calls)
 	if err != nil {
 		return nil, err
 	}
 	return map[string][]byte{
 		"abi/mpi.h":                         header,
-		"capi/entry.c":                      entries(calls),
+		"capi/entry.c":                      entries,
 		"capi/exports.go":                   exports,
 		"internal/mpi/binding/constants.go": constants,
 	}, nil

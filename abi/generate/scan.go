@@ -19,7 +19,7 @@ func implement(calls []*call, root string) error {
 	if err != nil {
 		return err
 	}
-	native, err := scanNative(filepath.Join(root, "capi/native.h"))
+	native, err := scanNative(filepath.Join(root, "capi/native*.h"))
 	if err != nil {
 		return err
 	}
@@ -89,15 +89,21 @@ func typesOf(fields *ast.FieldList) (list []string) {
 
 var nativePattern = regexp.MustCompile(`(?m)^static inline .*\bnative_(\w+)\(`)
 
-// scanNative is the functions that are written in C.
-func scanNative(name string) (map[string]bool, error) {
-	source, err := os.ReadFile(name)
+// scanNative is the functions that are written in C, in files whose names match a pattern.
+func scanNative(pattern string) (map[string]bool, error) {
+	names, err := filepath.Glob(pattern)
 	if err != nil {
 		return nil, err
 	}
 	found := map[string]bool{}
-	for _, m := range nativePattern.FindAllSubmatch(source, -1) {
-		found["MPI_"+string(m[1])] = true
+	for _, name := range names {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range nativePattern.FindAllSubmatch(source, -1) {
+			found["MPI_"+string(m[1])] = true
+		}
 	}
 	return found, nil
 }

@@ -40,7 +40,7 @@ type ProgramResult struct {
 // Run runs programs in so many rounds. It calls progress after each run. A program that fails in
 // one library ends it all, as its time would mean nothing.
 func (b *Programs) Run(ctx context.Context, programs []Program, rounds int, progress func()) ([]ProgramResult, error) {
-	times, err := alternate(len(programs), len(b.Libraries), rounds, func() error { return nil }, func(i, library int) (float64, bool, error) {
+	times, err := alternate(len(programs), len(b.Libraries), rounds, func(int) error { return nil }, func(i, library int) (float64, bool, error) {
 		took, err := b.once(ctx, library, programs[i])
 		progress()
 		return float64(took), true, err

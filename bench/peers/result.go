@@ -44,15 +44,18 @@ type Comparison struct {
 type Result struct {
 	Row
 	Comparison
+	// Floor is that of the moments in which the row was measured, in nanoseconds: virtual cores are
+	// near to each other in some minutes and far in others.
+	Floor Spread
 }
 
 // Run measures rows in so many rounds. It calls progress after each measurement. The floor is
-// measured once a round.
+// measured before each row of a round; the one that it returns is that of all.
 func (b *Bench) Run(ctx context.Context, rows []Row, rounds int, progress func()) (results []Result, floor Spread, err error) {
-	var floors []float64
-	times, err := alternate(len(rows), len(b.Libraries), rounds, func() error {
+	floors := make([][]float64, len(rows))
+	times, err := alternate(len(rows), len(b.Libraries), rounds, func(i int) error {
 		f, err := b.Floor(ctx)
-		floors = append(floors, f)
+		floors[i] = append(floors[i], f)
 		return err
 	}, func(i, library int) (float64, bool, error) {
 		ns, ok, err := b.Measure(ctx, library, rows[i])
@@ -63,24 +66,24 @@ func (b *Bench) Run(ctx context.Context, rows []Row, rounds int, progress func()
 		return nil, floor, err
 	}
 	for i, r := range rows {
-		results = append(results, Result{r, compare(b.Libraries, times[i])})
+		results = append(results, Result{r, compare(b.Libraries, times[i]), SpreadOf(floors[i])})
 	}
-	return results, SpreadOf(floors), nil
+	return results, SpreadOf(slices.Concat(floors...)), nil
 }
 
-// alternate measures things in rounds. In each, begin comes first, and every library measures
-// every thing once, in an order that rotates with the round. The times are by thing, library and
-// round; those that measure isn't ok with are left out.
-func alternate(things, libraries, rounds int, begin func() error, measure func(thing, library int) (ns float64, ok bool, err error)) (times [][][]float64, err error) {
+// alternate measures things in rounds. In each, every library measures every thing once, in an
+// order that rotates with the round; begin comes before each thing. The times are by thing, library
+// and round; those that measure isn't ok with are left out.
+func alternate(things, libraries, rounds int, begin func(thing int) error, measure func(thing, library int) (ns float64, ok bool, err error)) (times [][][]float64, err error) {
 	times = make([][][]float64, things)
 	for i := range times {
 		times[i] = make([][]float64, libraries)
 	}
 	for round := range rounds {
-		if err := begin(); err != nil {
-			return nil, err
-		}
 		for i := range things {
+			if err := begin(i); err != nil {
+				return nil, err
+			}
 			for k := range libraries {
 				l := (k + round) % libraries
 				ns, ok, err := measure(i, l)

@@ -2,9 +2,15 @@ package peers
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"os"
 	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 func TestSpread(t *testing.T) {
@@ -52,6 +58,52 @@ func TestFloor(t *testing.T) {
 	if ns, err := b.Floor(context.Background()); err != nil || ns <= 0 {
 		t.Error(ns, err)
 	}
+}
+
+// Both processes of the floor end when the first is killed, as a bench that is killed leaves them.
+func TestFloorKilled(t *testing.T) {
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skip("there is no C compiler")
+	}
+	b, _, err := Build(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for try := 0; ; try++ { // it may be through before it is looked at
+		floor := exec.Command(b.floor)
+		if err := floor.Start(); err != nil {
+			t.Fatal(err)
+		}
+		pid := floor.Process.Pid
+		var child int
+		for child == 0 && syscall.Kill(pid, 0) == nil && !ended(pid) {
+			text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+			child, _ = strconv.Atoi(strings.TrimSpace(string(text)))
+		}
+		through := ended(pid)
+		floor.Process.Kill()
+		_ = floor.Wait()
+		if through || child == 0 {
+			if try == 20 {
+				t.Fatal("it was through before it could be killed, 20 times")
+			}
+			continue
+		}
+		for until := time.Now().Add(20 * time.Second); !ended(child); time.Sleep(time.Millisecond) {
+			if time.Now().After(until) {
+				syscall.Kill(child, syscall.SIGKILL)
+				t.Fatal("the other process waits for the killed one")
+			}
+		}
+		return
+	}
+}
+
+// ended tells whether a process is no more, but perhaps for its exit code.
+func ended(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, state, _ := strings.Cut(string(text), ") ")
+	return err != nil || strings.HasPrefix(state, "Z") || strings.HasPrefix(state, "X")
 }
 
 // A program that prints no number, or doesn't exist, is an error.

@@ -9,22 +9,23 @@ import (
 
 // Roles of Perform.
 const (
-	rolePingPong  = "pingpong"  // DIR BYTES TURNS
-	roleBroadcast = "broadcast" // DIR BYTES TURNS
-	roleAnySource = "anysource" // DIR BYTES TURNS
-	roleFarm      = "farm"      // DIR BYTES TURNS
-	roleNamed     = "named"     // DIR BYTES TURNS
-	roleAnonymous = "anonymous" // DIR BYTES TURNS
-	roleStream    = "stream"    // DIR
-	roleHeal      = "heal"      // DIR BYTES
+	rolePingPong    = "pingpong"  // DIR BYTES TURNS
+	roleBroadcast   = "broadcast" // DIR BYTES TURNS
+	roleAnySource   = "anysource" // DIR BYTES TURNS
+	roleFarm        = "farm"      // DIR BYTES TURNS
+	roleWaitingFarm = "waits"     // DIR BYTES TURNS
+	roleNamed       = "named"     // DIR BYTES TURNS
+	roleAnonymous   = "anonymous" // DIR BYTES TURNS
+	roleStream      = "stream"    // DIR
+	roleHeal        = "heal"      // DIR BYTES
 )
 
-var errRole = errors.New("want pingpong, broadcast, anysource, named, anonymous or farm DIR BYTES TURNS, stream DIR, or heal DIR BYTES")
+var errRole = errors.New("want pingpong, broadcast, anysource, named, anonymous, farm or waits DIR BYTES TURNS, stream DIR, or heal DIR BYTES")
 
 // timedRoles measure so many turns with messages of so many bytes.
 var timedRoles = map[string]func(w *mpi.Comm, dir string, size, turns int) error{
 	rolePingPong: pingPongRole, roleBroadcast: broadcastRole, roleAnySource: anySourceRole, roleFarm: farmRole,
-	roleNamed: namedRole, roleAnonymous: anonymousRole,
+	roleNamed: namedRole, roleAnonymous: anonymousRole, roleWaitingFarm: waitingFarmRole,
 }
 
 // Perform is what the bench's jobs run. args is the rest of a command line that [Bench.Role]

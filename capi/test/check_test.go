@@ -16,21 +16,25 @@ func TestCheck(t *testing.T) {
 		name string
 		code int
 		says []string
+		args []string
 	}{
+		{"farm", 0, []string{"no difference"}, []string{"--order", "leader"}},
+		{"buckets", 0, []string{"no difference but of data", " of MPI_Alltoall, at replicas.c:", "of a call's 256 bytes (from 0) these differ: ",
+			"memory that the program hasn't set", "--order leader,clock makes clocks"}, []string{"--order", "leader"}},
 		{"farm", 1, []string{
 			"rank 0: its replicas 0 and 1 differ in call", "in the destination", ": MPI_Send to rank ", ", 8 bytes, at replicas.c:",
-			"most likely because of receive", "(any source)", "told by MPI_Recv, at replicas.c:"}},
-		{"replies", 1, []string{"in the destination", "no wildcard", "told by MPI_Waitany, at replicas.c:"}},
-		{"alike", 0, []string{"no difference in what replicas send found in 2 runs"}},
-		{"timers", 0, []string{"no difference", "warning: in ", " of MPI_Reduce, at replicas.c:", "MPI_Reduce with root 0, 8 bytes"}},
+			"most likely because of receive", "(any source)", "told by MPI_Recv, at replicas.c:", "run it with --order leader"}, nil},
+		{"replies", 1, []string{"in the destination", "no wildcard", "told by MPI_Waitany, at replicas.c:"}, nil},
+		{"alike", 0, []string{"no difference in what replicas send found in 2 runs"}, nil},
+		{"timers", 0, []string{"no difference", "warning: in ", " of MPI_Reduce, at replicas.c:", "MPI_Reduce with root 0, 8 bytes"}, nil},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(strings.Join(append(c.args, c.name), " "), func(t *testing.T) {
 			t.Parallel()
 			runs := "20"
 			if c.code == 0 {
 				runs = "2"
 			}
-			o := run(t, tool("banyan"), "check", "-n", "4", "--runs", runs, program, c.name)
+			o := run(t, tool("banyan"), append(append([]string{"check", "-n", "4", "--runs", runs}, c.args...), program, c.name)...)
 			if o.code != c.code {
 				t.Fatalf("want code %d: %v", c.code, o)
 			}
@@ -43,6 +47,22 @@ func TestCheck(t *testing.T) {
 				t.Error(o)
 			}
 		})
+	}
+}
+
+// Memory that a program sends and has never set differs in replicas for good: --verify ends the
+// job, in whatever order, and says how to find the call.
+func TestVerifyFindsUnsetMemory(t *testing.T) {
+	program := compile(t, "replicas")
+	for order, advice := range map[string]string{
+		"free":         "banyan check shows calls and bytes that differ",
+		"leader":       "banyan check --order leader shows calls and bytes that differ",
+		"leader,clock": "banyan check --order leader,clock shows calls and bytes that differ",
+	} {
+		o := run(t, tool("banyan"), "run", "-n", "4", "--replicas", "2", "--order", order, "--verify", program, "buckets")
+		if o.code != 125 || !strings.Contains(o.stderr, "silent corruption") || !strings.Contains(o.stderr, advice) {
+			t.Errorf("--order %s: want code 125 and %q: %v", order, advice, o)
+		}
 	}
 }
 

@@ -46,7 +46,7 @@ func TestInterKills(t *testing.T) {
 
 // A program that handles failures itself revokes, agrees and shrinks between groups.
 func TestInterDies(t *testing.T) {
-	o := job(t, 6, compile(t, "inter"), "dies")
+	o := job(t, 6, compile(t, "interlosses"), "dies")
 	if o.code != 0 || strings.Count(o.stdout, "goes on") != 5 {
 		t.Error(o)
 	}
@@ -56,7 +56,7 @@ func TestInterDies(t *testing.T) {
 // Replicas are replaced, and then their donors killed, while groups connect again and again over
 // one peer communicator, and collectives run between them.
 func TestInterHeals(t *testing.T) {
-	program := compile(t, "inter")
+	program := compile(t, "interlosses")
 	undisturbed := job(t, 3, program, "heals")
 	undisturbed.fine(t)
 	for _, rank := range []int{0, 2} { // each leads

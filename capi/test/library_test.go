@@ -103,7 +103,7 @@ func TestProfiling(t *testing.T) {
 	tool := compile(t, "profile", "-shared", "-fPIC")
 	const own = "1 sends, 1 receives, 2 others\n"
 	preloaded := run(t, "/usr/bin/env", "LD_PRELOAD="+tool, compile(t, "plain"))
-	linked := compile2(t, "plain", "profiled", tool)
+	linked := compileBefore(t, "plain", "profiled", tool)
 	for _, o := range []outcome{preloaded, run(t, linked), job(t, 3, linked)} {
 		if o.fine(t); strings.ReplaceAll(o.stdout, own, "") != "" || o.stdout == "" {
 			t.Errorf("%v", o)
@@ -111,8 +111,8 @@ func TestProfiling(t *testing.T) {
 	}
 }
 
-// compile2 is compile under another name, linked with a library in front.
-func compile2(t *testing.T, source, name, before string) string {
+// compileBefore is compile under another name, linked with a library in front.
+func compileBefore(t *testing.T, source, name, before string) string {
 	t.Helper()
 	out := filepath.Join(dir, name)
 	args := []string{"-I", header, "-o", out, filepath.Join("testdata", source+".c"), before, library(),

@@ -41,30 +41,6 @@ func TestFork(t *testing.T) {
 	}
 }
 
-// A function that isn't implemented says so once and returns an error, or ends the job. That the
-// program has called it is the job's last word.
-func TestMissing(t *testing.T) {
-	program := compile(t, "sharedprocess")
-	for _, o := range []outcome{run(t, program, "missing"), job(t, 2, program, "missing")} {
-		o.fine(t)
-		for _, name := range []string{"MPI_Open_port", "MPI_Close_port", "MPI_Comm_connect", "MPI_Unpublish_name"} {
-			if n := strings.Count(o.stderr, name+" isn't implemented by Banyan yet"); n < 1 || n > 2 {
-				t.Errorf("about %s:\n%s", name, o.stderr)
-			}
-		}
-		lines := strings.Split(strings.TrimSuffix(o.stderr, "\n"), "\n")
-		last := lines[len(lines)-1]
-		if !strings.HasPrefix(last, "banyan: the program has called functions that Banyan doesn't implement, and that did nothing: ") ||
-			!strings.Contains(last, "MPI_Comm_connect") || !strings.Contains(last, "MPI_Unpublish_name") || strings.Count(last, "MPI_Open_port") != 1 {
-			t.Errorf("the last word is %q", last)
-		}
-	}
-	o := run(t, program, "missing-fatal")
-	if o.code != 1 || !strings.Contains(o.stderr, "MPI_Open_port, rank 0: Banyan doesn't implement this function yet (MPI_ERR_UNSUPPORTED_OPERATION)") {
-		t.Errorf("%v", o)
-	}
-}
-
 // Each way to end a program gives the exit code and the message that explain it.
 func TestEnds(t *testing.T) {
 	program := compile(t, "sharedprocess")

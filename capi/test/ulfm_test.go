@@ -12,7 +12,7 @@ import (
 // through shared memory, between agreements, or while another waits in a receive.
 func TestULFM(t *testing.T) {
 	program := compile(t, "ulfm")
-	for _, how := range []string{"loop", "jumps", "resilient", "agrees"} {
+	for _, how := range []string{"loop", "jumps", "resilient", "agrees", "details"} {
 		o := job(t, 4, program, how)
 		if o.code != 0 || strings.Count(o.stdout, "goes on") != 3 || !strings.Contains(o.stderr, "the program goes on without it") {
 			t.Errorf("%s: %v", how, o)
@@ -86,6 +86,18 @@ func TestStuckAgreement(t *testing.T) {
 	}
 }
 
+// An agreement ends though a rank has finalised without it, by messages and through common memory.
+func TestAgreementFinalised(t *testing.T) {
+	program := compile(t, "ulfm")
+	for _, before := range []string{"0", "200"} {
+		o := run(t, tool("banyan"), "run", "-n", "4", "--timeout", "40s", program, "finalises-"+before)
+		if o.code != 0 || strings.Count(o.stdout, "goes on") != 4 {
+			t.Errorf("after %s agreements: %v", before, o)
+		}
+		o.noTrace(t)
+	}
+}
+
 // Spare ranks take the places of dead ones.
 func TestRefill(t *testing.T) {
 	o := run(t, tool("banyan"), "run", "-n", "4", "--spare-ranks", "2", compile(t, "ulfm"), "refills")
@@ -106,7 +118,11 @@ func TestULFMHidden(t *testing.T) {
 			args = append(args, "--fault", "kill rank=1 replica=1 at=send:200")
 			deaths = 1
 		}
-		o := run(t, tool("banyan"), append(args, program, "hidden", "no")...)
+		args = append(args, program, "hidden")
+		if !strings.HasSuffix(flags, "leader") { // there the loss of a rank shows to the program
+			args = append(args, "no")
+		}
+		o := run(t, tool("banyan"), args...)
 		if o.code != 0 || strings.Count(o.stdout, "goes on") != 3 || strings.Contains(o.stderr, "not so") || strings.Count(o.stderr, "substitutes") != deaths {
 			t.Errorf("%s: %v", flags, o)
 		}
@@ -114,13 +130,17 @@ func TestULFMHidden(t *testing.T) {
 	}
 }
 
-// Fortran has the functions in the module mpi_ext.
+// Fortran has the functions in the module mpi_ext, with handles as mpi and as mpi_f08 have them.
 func TestULFMFortran(t *testing.T) {
 	if _, err := exec.LookPath("gfortran"); err != nil {
 		t.Skip("there is no gfortran; scripts/tools.sh installs it")
 	}
 	program := build(t, "mpifort", filepath.Join("..", "..", "fortran", "testdata", "ulfm.f90"))
-	if o := job(t, 3, program); o.code != 0 || strings.Count(o.stdout, "fine") != 3 {
+	if o := job(t, 3, program); o.code != 0 || strings.Count(o.stdout, "fine") != 3 || strings.Count(o.stdout, "\n") != 3 {
+		t.Error(o)
+	}
+	program = build(t, "mpifort", filepath.Join("..", "..", "fortran", "testdata", "ulfm08.f90"))
+	if o := job(t, 3, program); o.code != 0 || strings.Count(o.stdout, "fine") != 2 || strings.Count(o.stdout, "\n") != 2 {
 		t.Error(o)
 	}
 }

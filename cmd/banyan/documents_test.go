@@ -172,7 +172,7 @@ func wrongFlags(command *cobra.Command, words []string) (problems []string) {
 }
 
 // TestDocumentsCountFunctions checks how many of MPI's functions the documents say there are: those
-// that aren't a stub in capi/entry.c.
+// that have an entry in capi/entry.c, of those in the table.
 func TestDocumentsCountFunctions(t *testing.T) {
 	table, err := abi.Load()
 	if err != nil {
@@ -182,8 +182,13 @@ func TestDocumentsCountFunctions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, stubs := len(table.Functions), strings.Count(string(entries), "\tMISSING")
-	want := fmt.Sprintf("%d of %d functions", all-stubs, all)
+	there := 0
+	for _, f := range table.Functions {
+		if regexp.MustCompile(`[( ]` + f.Name + `, \(`).Match(entries) {
+			there++
+		}
+	}
+	want := fmt.Sprintf("%d of %d functions", there, len(table.Functions))
 	for _, name := range []string{"README.md", "CHANGELOG.md"} {
 		document, err := os.ReadFile("../../" + name)
 		if err != nil {

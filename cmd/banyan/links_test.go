@@ -31,7 +31,7 @@ func TestWhatProgramsLink(t *testing.T) {
 		t.Error("the C library has no cgo: this test can't fail")
 	}
 	for line := range strings.Lines(dependencies("banyan/mpi", "banyan/group", "banyan/capi", "banyan/cmd/banyan/mpiexec")) {
-		for _, heavy := range []string{"prometheus", "internal/job/status/", "internal/study/report", "gonum.org", "parquet"} {
+		for _, heavy := range []string{"prometheus", "net/http", "internal/job/status/", "internal/study/report", "gonum.org", "parquet"} {
 			if strings.Contains(line, heavy) {
 				t.Errorf("a program of a user links %s", line)
 			}

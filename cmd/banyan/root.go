@@ -7,6 +7,7 @@ import (
 	"banyan/cmd/banyan/internal/demo"
 	"banyan/cmd/banyan/internal/job"
 	"banyan/cmd/banyan/internal/plan"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/cmd/banyan/internal/reproduce"
 	"banyan/cmd/banyan/internal/sim"
 	"banyan/cmd/banyan/internal/texts"
@@ -25,6 +26,6 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(job.RunCommand(watch.Begin), job.JobsCommand(), job.AttachCommand(), job.HostsCommand(), job.TopCommand(), job.LaunchCommand(watch.Begin), job.LeadCommand(watch.Begin), job.AgentCommand(watch.NewPage), job.StartAgentCommand(watch.NewPage), job.CheckCommand(), job.DoctorCommand(), demo.Command(), sim.Command(), plan.Command(), trace.Command(), bench.Command(), reproduce.Command(), texts.Command(thisBuild().name()))
+	root.AddCommand(job.RunCommand(watch.Begin), job.JobsCommand(), job.AttachCommand(), job.HostsCommand(), job.TopCommand(), job.LaunchCommand(watch.Begin), job.LeadCommand(watch.Begin), job.AgentCommand(watch.NewPage), job.StartAgentCommand(watch.NewPage), job.CheckCommand(func(total int, what string) job.Bar { return progress.New(total, what) }), job.DoctorCommand(), demo.Command(), sim.Command(), plan.Command(), trace.Command(), bench.Command(), reproduce.Command(), texts.Command(thisBuild().name()))
 	return root
 }

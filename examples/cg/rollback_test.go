@@ -79,7 +79,7 @@ func TestReplicasRollBack(t *testing.T) {
 		lost, first := seed%2, at(350+seed*37%300)
 		faults := fmt.Sprintf("kill rank=%d replica=%d at=%v; kill rank=%d replica=0 at=%v; kill rank=%d replica=1 at=%v",
 			1-lost, seed/2%2, at(200+seed*53%300), lost, first, lost, first+[]time.Duration{0, 3, 20, 100}[seed/2%4]*time.Millisecond)
-		config := launcher.Config{Ranks: 2, Replicas: 2, Args: args, Rollback: true, SnapshotEvery: 50 * time.Millisecond, Heal: seed/2%2 == 1}
+		config := launcher.Config{Ranks: 2, Replicas: 2, Args: args, Rollback: true, SnapshotEvery: 50 * time.Millisecond, Heal: seed/2%2 == 1, Verify: seed%3 != 1}
 		r := jobtest.Run(t, faults, config)
 		tried++
 		for _, x := range r.Rollbacks {

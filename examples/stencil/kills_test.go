@@ -73,3 +73,27 @@ func TestKills(t *testing.T) {
 		t.Error("most jobs end before their faults")
 	}
 }
+
+// All replicas of a rank are killed, in leader order. The others go on with one replica each, to
+// the same bits.
+func TestReplicas(t *testing.T) {
+	args := []string{"-cells", "400", "-steps", "3000", "-every", "100"}
+	undisturbed, _, _ := strings.Cut(jobtest.Run(t, "", launcher.Config{Ranks: 4, Replicas: 1, Args: args}).Stdout, ", with")
+	for _, faults := range []string{
+		"kill rank=2 replica=0 at=send:300; kill rank=2 replica=1 at=send:900",
+		"kill rank=2 replica=0 at=send:700; kill rank=2 replica=1 at=send:700; kill rank=1 replica=0 at=send:100",
+		"kill rank=3 replica=1 at=50ms; kill rank=3 replica=0 at=120ms; kill rank=1 at=send:2000",
+	} {
+		config := launcher.Config{Ranks: 4, Replicas: 2, Order: launcher.OrderLeader, FaultTolerance: launcher.FaultToleranceULFM, Args: args, Limit: time.Minute}
+		r := jobtest.Run(t, faults, config)
+		dismissed := 0
+		for _, d := range r.Deaths {
+			if d.Cause == launcher.CauseDismissed {
+				dismissed++
+			}
+		}
+		if got, _, _ := strings.Cut(r.Stdout, ", with"); r.ExitCode != 0 || got != undisturbed || dismissed == 0 {
+			t.Errorf("%s\nexit code %d, %d dismissed\nstderr:\n%s\nstdout:\n%s", jobtest.Command(faults, config), r.ExitCode, dismissed, r.Stderr, r.Stdout)
+		}
+	}
+}

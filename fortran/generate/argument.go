@@ -58,6 +58,9 @@ var shapes = map[string]string{
 	"array_of_errcodes": "(*)",
 }
 
+// texts are the elements of arrays of strings.
+var texts = map[string]string{"argv": "(*)", "array_of_commands": "(*)", "array_of_argv": "(count,*)"}
+
 // pointers are addresses that the library gives, by parameter.
 var pointers = []string{"baseptr", "buffer_addr"}
 
@@ -108,7 +111,10 @@ func newArgument(function string, p abi.Param) (argument, error) {
 			a.intent = ""
 		}
 	case base == "char":
-		a.kind, a.elements = text, ""
+		a.kind, a.elements = text, texts[p.Name]
+		if a.elements != "" {
+			a.intent = "in"
+		}
 	case slices.Contains(handles, base):
 		a.kind = handle
 	case base == "MPI_Status":
@@ -120,6 +126,9 @@ func newArgument(function string, p abi.Param) (argument, error) {
 		a.kind = logical
 	case base == "int":
 		a.kind = integer
+		if p.Name == "array_of_errcodes" {
+			a.intent = "" // it may be MPI_ERRCODES_IGNORE
+		}
 	case base == "MPI_Aint":
 		a.kind = address
 	case base == "MPI_Count":

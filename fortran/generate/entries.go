@@ -10,18 +10,13 @@ import (
 )
 
 // byHand are the functions whose entries are written by hand, because they differ in more than the
-// form of their arguments: in support.c, info.c, grequest.c, datarep.c and attributes.c.
+// form of their arguments: in support.c, info.c, grequest.c, datarep.c, spawn.c and attributes.c.
 var byHand = []string{
 	"MPI_Init", "MPI_Init_thread", "MPI_Pcontrol", "MPI_Buffer_detach", "MPI_Comm_detach_buffer", "MPI_Session_detach_buffer",
 	"MPI_Comm_create_keyval", "MPI_Type_create_keyval", "MPI_Win_create_keyval", "MPI_Keyval_create",
 	"MPI_Comm_get_attr", "MPI_Comm_set_attr", "MPI_Type_get_attr", "MPI_Type_set_attr", "MPI_Win_get_attr", "MPI_Win_set_attr",
 	"MPI_Attr_get", "MPI_Attr_put", "MPI_Wtime", "MPI_Wtick",
 	"MPI_Info_get", "MPI_Info_get_string", "MPI_Info_create_env", "MPI_Grequest_start", "MPI_Register_datarep",
-}
-
-// missing are functions that Fortran programs can't call yet: each takes lists of strings in a way
-// of its own.
-var missing = []string{
 	"MPI_Comm_spawn", "MPI_Comm_spawn_multiple",
 }
 
@@ -40,10 +35,8 @@ func large(name string) bool { return strings.HasSuffix(name, "_c") }
 
 // written says whether a function's entry is generated.
 func written(name string) bool {
-	return !cOnly(name) && !slices.Contains(byHand, strings.TrimSuffix(name, "_c")) && !isMissing(name)
+	return !cOnly(name) && !slices.Contains(byHand, strings.TrimSuffix(name, "_c"))
 }
-
-func isMissing(name string) bool { return slices.Contains(missing, strings.TrimSuffix(name, "_c")) }
 
 // handles are the types that are INTEGERs in Fortran.
 var handles = []string{"MPI_Comm", "MPI_Group", "MPI_Datatype", "MPI_Op", "MPI_Request", "MPI_Info", "MPI_Errhandler",
@@ -108,7 +101,7 @@ func writeEntries(w io.Writer, table *abi.Table) error {
 		}
 		e.write(w, macro, strings.ToLower(e.name)+"_", f.Returns)
 	}
-	for _, name := range slices.Concat(byHand, missing) {
+	for _, name := range byHand {
 		if !names[name] {
 			return fmt.Errorf("%s isn't in the table", name)
 		}

@@ -20,7 +20,7 @@ func writeModule(w io.Writer, table *abi.Table) error {
 		"   private :: banyan_c_ptr\n"+
 		"   include 'mpif.h'\n")
 	for _, f := range table.Functions {
-		if f.Returns != "int" || cOnly(f.Name) || large(f.Name) || isMissing(f.Name) {
+		if f.Returns != "int" || cOnly(f.Name) || large(f.Name) {
 			continue
 		}
 		list, err := arguments(f)

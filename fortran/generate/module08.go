@@ -162,7 +162,7 @@ func writeOperators(w io.Writer) {
 // writeProcedures08 writes the generic procedure of a function: also with large counts, if there is
 // such a function.
 func writeProcedures08(w io.Writer, table *abi.Table, f abi.Function) error {
-	if cOnly(f.Name) || slices.Contains(removed, f.Name) || isMissing(f.Name) {
+	if cOnly(f.Name) || slices.Contains(removed, f.Name) {
 		return nil
 	}
 	if large(f.Name) && !slices.Contains(alone, f.Name) {

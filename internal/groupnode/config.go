@@ -107,16 +107,25 @@ func wrong(field, format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %w", ErrConfig, field, fmt.Errorf(format, args...))
 }
 
+// addressFreed is how long a member waits for an address that is in use. A process that this one
+// is just starting holds a copy of each socket until it calls exec. So an address stays in use for
+// some milliseconds (20 on a busy machine) after a member here has freed it.
+const addressFreed = 250 * time.Millisecond
+
 // open completes a Config, and listens.
 func (c *Config) open() (*net.TCPListener, error) {
 	if err := c.complete(); err != nil {
 		return nil, err
 	}
 	socket, err := net.Listen("tcp", c.Listen)
-	if err != nil {
-		if isAddressInUse(err) {
+	for deadline := time.Now().Add(addressFreed); err != nil && isAddressInUse(err); {
+		if time.Now().After(deadline) {
 			return nil, fmt.Errorf("%w: %s: another process listens there, or this one still does", ErrAddressInUse, c.Listen)
 		}
+		time.Sleep(time.Millisecond)
+		socket, err = net.Listen("tcp", c.Listen)
+	}
+	if err != nil {
 		return nil, wrong("Listen", "%w", err)
 	}
 	return socket.(*net.TCPListener), nil

@@ -1,6 +1,8 @@
 package groupnode
 
 import (
+	"errors"
+	"net"
 	"testing"
 	"time"
 )
@@ -21,4 +23,28 @@ func TestTimes(t *testing.T) {
 			t.Errorf("%v and %v become %v and %v, %v; want %v and %v", x.period, x.timeout, c.Period, c.Timeout, err, x.wantPeriod, x.wantTimeout)
 		}
 	}
+}
+
+// A child that is just starting holds the sockets of its parent until it calls exec. A member takes
+// the address once the child has let go of it, and doesn't wait for one that stays in use.
+func TestListenAfterFork(t *testing.T) {
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{Group: "g", Name: "anna", Secret: testSecret, Listen: closed.Addr().String()}
+	held, err := closed.(*net.TCPListener).File() // what a child holds
+	closed.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cfg.open(); !errors.Is(err, ErrAddressInUse) {
+		t.Fatal(err)
+	}
+	time.AfterFunc(addressFreed/5, func() { held.Close() })
+	socket, err := cfg.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket.Close()
 }

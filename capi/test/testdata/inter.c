@@ -1,43 +1,16 @@
-// inter connects two groups of ranks, as C programs do: the first ranks of the world, a third of
-// them and at least one, and the others. It needs two ranks. With the argument "loop" it repeats
+// inter connects two groups of ranks, as C programs do. With the argument "loop" it repeats
 // everything often enough for ranks to be killed meanwhile, and says at the end what it has
-// computed. With "dies" a rank of the second group dies, and the program handles that. With "heals"
-// it has safe points, where replicas are replaced.
-#include <mpi.h>
-#include <mpi-ext.h>
-
-#include <signal.h>
+// computed.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "check.h"
-
-enum { MOST = 16, N = 5 };
-
-static int rank, size, low, high;     // of the world, of the groups
-static int first;                     // this rank is in the first group
-static int here, local, remote;       // its rank there, the sizes of its group and the other one
-static MPI_Comm group, inter;
+#include "inter.h"
 
 // world_of is the rank in the world of a rank of the other group.
 static int world_of(int r) { return first ? low + r : r; }
 
-static int code(MPI_Comm comm, int code)
-{
-	int class = code;
-	if (code != MPI_SUCCESS)
-		MPI_Error_class(code, &class);
-	return class;
-}
-
-static void connect(MPI_Comm peer, int tag, MPI_Comm *made)
-{
-	// The last ranks lead.
-	OK(MPI_Intercomm_create(group, local - 1, peer, first ? size - 1 : low - 1, tag, made));
-	CHECK(*made != MPI_COMM_NULL);
-}
+#include "intercoll.h"
 
 static void groups(void)
 {
@@ -246,168 +219,6 @@ static void messages(void)
 	CHECK(status.MPI_SOURCE == MPI_PROC_NULL);
 }
 
-// DO calls a collective in its forms without a persistent request, KEPT in that. Between the forms, clear wipes what it receives into.
-#define DO(A, a, name, clear, test, ...)                                    \
-	do {                                                                \
-		MPI_Request request;                                        \
-		clear;                                                      \
-		OK(MPI_##A##name(__VA_ARGS__, inter));                      \
-		CHECK(test);                                                \
-		clear;                                                      \
-		OK(MPI_I##a##name(__VA_ARGS__, inter, &request));           \
-		OK(MPI_Wait(&request, MPI_STATUS_IGNORE));                  \
-		CHECK(test);                                                \
-	} while (0)
-
-#define KEPT(name, clear, test, ...)                                                \
-	do {                                                                        \
-		MPI_Request request;                                                \
-		OK(MPI_##name##_init(__VA_ARGS__, inter, MPI_INFO_NULL, &request)); \
-		for (int again = 0; again < 2; again++) {                           \
-			clear;                                                      \
-			OK(MPI_Start(&request));                                    \
-			OK(MPI_Wait(&request, MPI_STATUS_IGNORE));                  \
-			CHECK(test);                                                \
-		}                                                                   \
-		OK(MPI_Request_free(&request));                                     \
-	} while (0)
-
-static uint32_t digest;
-
-static int same(const int *a, const int *b, int n)
-{
-	for (int i = 0; i < n; i++)
-		digest = digest * 31 + (uint32_t)a[i];
-	return !memcmp(a, b, n * sizeof(int));
-}
-
-static void collectives(void)
-{
-	static int out[MOST * MOST * N], in[MOST * MOST * N], want[MOST * MOST * N];
-	int counts[MOST], displs[MOST], outcounts[MOST], outdispls[MOST];
-	MPI_Datatype types[MOST];
-	MPI_Request request;
-	OK(MPI_Barrier(inter));
-	OK(MPI_Ibarrier(inter, &request));
-	OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-	for (int i = 0; i < MOST * MOST * N; i++)
-		out[i] = 1000 * rank + i;
-#define CLEAR memset(in, 255, sizeof in)
-	for (int world = 0; world < size; world++) { // the root
-		int root = world == rank ? MPI_ROOT : (world < low) == first ? MPI_PROC_NULL : first ? world - low : world;
-		memset(want, 255, sizeof want);
-		int *buffer = root == MPI_ROOT ? out : in;
-		if (root >= 0)
-			for (int i = 0; i < N; i++)
-				want[i] = 1000 * world + i;
-		DO(B, b, cast, CLEAR, same(in, want, N), buffer, N, MPI_INT, root);
-		DO(B, b, cast_c, CLEAR, same(in, want, N), buffer, (MPI_Count)N, MPI_INT, root);
-		KEPT(Bcast, CLEAR, same(in, want, N), buffer, N, MPI_INT, root);
-		if (root >= 0)
-			for (int i = 0; i < N; i++)
-				want[i] = 1000 * world + here * N + i;
-		DO(S, s, catter, CLEAR, same(in, want, N), out, N, MPI_INT, in, N, MPI_INT, root);
-		KEPT(Scatter, CLEAR, same(in, want, N), out, N, MPI_INT, in, N, MPI_INT, root);
-		for (int r = 0; r < remote; r++)
-			counts[r] = r % 3, displs[r] = r * N;
-		memset(want, 255, sizeof want);
-		int n = here % 3;
-		if (root >= 0)
-			for (int i = 0; i < n; i++)
-				want[i] = 1000 * world + here * N + i;
-		DO(S, s, catterv, CLEAR, same(in, want, N), out, counts, displs, MPI_INT, in, n, MPI_INT, root);
-		KEPT(Scatterv, CLEAR, same(in, want, N), out, counts, displs, MPI_INT, in, n, MPI_INT, root);
-		memset(want, 255, sizeof want);
-		if (root == MPI_ROOT)
-			for (int r = 0; r < remote; r++)
-				for (int i = 0; i < N; i++)
-					want[r * N + i] = 1000 * world_of(r) + i;
-		DO(G, g, ather, CLEAR, same(in, want, remote * N), out, N, MPI_INT, in, N, MPI_INT, root);
-		KEPT(Gather, CLEAR, same(in, want, remote * N), out, N, MPI_INT, in, N, MPI_INT, root);
-		memset(want, 255, sizeof want);
-		if (root == MPI_ROOT)
-			for (int r = 0; r < remote; r++)
-				for (int i = 0; i < counts[r]; i++)
-					want[r * N + i] = 1000 * world_of(r) + i;
-		DO(G, g, atherv, CLEAR, same(in, want, remote * N), out, n, MPI_INT, in, counts, displs, MPI_INT, root);
-		KEPT(Gatherv, CLEAR, same(in, want, remote * N), out, n, MPI_INT, in, counts, displs, MPI_INT, root);
-		memset(want, 255, sizeof want);
-		if (root == MPI_ROOT)
-			for (int i = 0; i < N; i++) {
-				want[i] = 0;
-				for (int r = 0; r < remote; r++)
-					want[i] += 1000 * world_of(r) + i;
-			}
-		DO(R, r, educe, CLEAR, same(in, want, N), out, in, N, MPI_INT, MPI_SUM, root);
-		KEPT(Reduce, CLEAR, same(in, want, N), out, in, N, MPI_INT, MPI_SUM, root);
-	}
-	for (int r = 0; r < remote; r++)
-		for (int i = 0; i < N; i++)
-			want[r * N + i] = 1000 * world_of(r) + i;
-	DO(A, a, llgather, CLEAR, same(in, want, remote * N), out, N, MPI_INT, in, N, MPI_INT);
-	KEPT(Allgather, CLEAR, same(in, want, remote * N), out, N, MPI_INT, in, N, MPI_INT);
-	memset(want, 255, sizeof want);
-	for (int r = 0; r < remote; r++)
-		for (int i = 0; i < counts[r]; i++)
-			want[r * N + i] = 1000 * world_of(r) + i;
-	DO(A, a, llgatherv, CLEAR, same(in, want, remote * N), out, here % 3, MPI_INT, in, counts, displs, MPI_INT);
-	KEPT(Allgatherv, CLEAR, same(in, want, remote * N), out, here % 3, MPI_INT, in, counts, displs, MPI_INT);
-	// One way only: the second group gives nothing.
-	memset(want, 255, sizeof want);
-	if (!first)
-		for (int r = 0; r < remote; r++)
-			for (int i = 0; i < N; i++)
-				want[r * N + i] = 1000 * world_of(r) + i;
-	DO(A, a, llgather, CLEAR, same(in, want, remote * N), out, first ? N : 0, MPI_INT, in, first ? 0 : N, MPI_INT);
-	for (int r = 0; r < remote; r++)
-		for (int i = 0; i < N; i++)
-			want[r * N + i] = 1000 * world_of(r) + here * N + i;
-	DO(A, a, lltoall, CLEAR, same(in, want, remote * N), out, N, MPI_INT, in, N, MPI_INT);
-	KEPT(Alltoall, CLEAR, same(in, want, remote * N), out, N, MPI_INT, in, N, MPI_INT);
-	// Rank a of the first group gives rank b of the second (a+b) % N numbers, and gets as many.
-	memset(want, 255, sizeof want);
-	for (int r = 0; r < remote; r++) {
-		counts[r] = outcounts[r] = (r + here) % N, displs[r] = outdispls[r] = r * N;
-		for (int i = 0; i < counts[r]; i++)
-			want[r * N + i] = 1000 * world_of(r) + here * N + i;
-	}
-	DO(A, a, lltoallv, CLEAR, same(in, want, remote * N), out, outcounts, outdispls, MPI_INT, in, counts, displs, MPI_INT);
-	KEPT(Alltoallv, CLEAR, same(in, want, remote * N), out, outcounts, outdispls, MPI_INT, in, counts, displs, MPI_INT);
-	for (int r = 0; r < remote; r++)
-		displs[r] = outdispls[r] = r * N * sizeof(int), types[r] = MPI_INT;
-	DO(A, a, lltoallw, CLEAR, same(in, want, remote * N), out, outcounts, outdispls, types, in, counts, displs, types);
-	KEPT(Alltoallw, CLEAR, same(in, want, remote * N), out, outcounts, outdispls, types, in, counts, displs, types);
-	int all = local * remote * N; // the same in both groups
-	for (int i = 0; i < all; i++) {
-		want[i] = 0;
-		for (int r = 0; r < remote; r++)
-			want[i] += 1000 * world_of(r) + i;
-	}
-	DO(A, a, llreduce, CLEAR, same(in, want, N), out, in, N, MPI_INT, MPI_SUM);
-	KEPT(Allreduce, CLEAR, same(in, want, N), out, in, N, MPI_INT, MPI_SUM);
-	DO(R, r, educe_scatter_block, CLEAR, same(in, want + here * remote * N, remote * N), out, in, remote * N, MPI_INT, MPI_SUM);
-	KEPT(Reduce_scatter_block, CLEAR, same(in, want + here * remote * N, remote * N), out, in, remote * N, MPI_INT, MPI_SUM);
-	int before = 0, share[MOST];
-	for (int r = 0; r < local; r++) { // the last gets most
-		share[r] = r < local - 1 ? r : all;
-		all -= share[r];
-		before += r < here ? share[r] : 0;
-	}
-	DO(R, r, educe_scatter, CLEAR, same(in, want + before, share[here]), out, in, share, MPI_INT, MPI_SUM);
-	KEPT(Reduce_scatter, CLEAR, same(in, want + before, share[here]), out, in, share, MPI_INT, MPI_SUM);
-
-	// Data with gaps.
-	MPI_Datatype spaced;
-	OK(MPI_Type_vector(N, 1, 2, MPI_INT, &spaced));
-	OK(MPI_Type_commit(&spaced));
-	memset(want, 255, sizeof want);
-	for (int i = 0; i < N; i++)
-		want[2 * i] = 1000 * world_of(0) + 2 * i;
-	DO(B, b, cast, CLEAR, first || same(in, want, 2 * N), first ? out : in, 1, spaced,
-	   first ? (here ? MPI_PROC_NULL : MPI_ROOT) : 0);
-	OK(MPI_Type_free(&spaced));
-}
-
 // without_parents makes communicators of groups alone.
 static void without_parents(void)
 {
@@ -503,118 +314,11 @@ static void wrong_arguments(void)
 	OK(MPI_Comm_set_errhandler(group, MPI_ERRORS_ARE_FATAL));
 }
 
-// dies: the last rank dies, which is in the second group. The others notice in their collectives,
-// agree, and go on with an intercommunicator of those that live.
-static void dies(void)
-{
-	int flag, n, value = rank;
-	MPI_Comm rest, intra;
-	MPI_Group failed;
-	MPI_Request request;
-	OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-	OK(MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN));
-	flag = first ? 6 : 3; // each group gets the other one's
-	OK(MPIX_Comm_agree(inter, &flag));
-	CHECK(flag == (first ? 3 : 6));
-	if (rank == size - 1)
-		raise(SIGKILL);
-	if (rank == 0) { // a receive from any source shows the death of a rank of the other group
-		n = code(inter, MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 0, inter, MPI_STATUS_IGNORE));
-		CHECK(n == MPIX_ERR_PROC_FAILED);
-		CHECK(code(inter, MPI_Send(&n, 1, MPI_INT, remote - 1, 0, inter)) == MPIX_ERR_PROC_FAILED);
-		OK(MPIX_Comm_revoke(inter));
-	} else if (rank == low) { // one from the first group waits for the revocation
-		n = code(inter, MPI_Recv(&n, 1, MPI_INT, MPI_ANY_SOURCE, 0, inter, MPI_STATUS_IGNORE));
-		CHECK(n == MPIX_ERR_REVOKED);
-	}
-	n = code(inter, MPI_Barrier(inter));
-	CHECK(n == MPIX_ERR_REVOKED || n == MPIX_ERR_PROC_FAILED);
-	flag = first ? 12 : 10;
-	n = code(inter, MPIX_Comm_agree(inter, &flag));
-	CHECK(n == MPIX_ERR_PROC_FAILED && flag == (first ? 10 : 12));
-	OK(MPIX_Comm_failure_ack(inter));
-	OK(MPIX_Comm_failure_get_acked(inter, &failed));
-	OK(MPI_Group_size(failed, &n));
-	CHECK(n == 1);
-	flag = first ? 5 : 9;
-	OK(MPIX_Comm_iagree(inter, &flag, &request));
-	OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-	CHECK(flag == (first ? 9 : 5));
-	OK(MPIX_Comm_shrink(inter, &rest));
-	OK(MPI_Comm_free(&inter));
-	OK(MPI_Comm_remote_size(rest, &n));
-	CHECK(n == (first ? remote - 1 : low));
-	OK(MPI_Comm_size(rest, &n));
-	CHECK(n == (first ? low : local - 1));
-	OK(MPI_Allreduce(&value, &n, 1, MPI_INT, MPI_SUM, rest));
-	CHECK(n == (first ? (size - 2) * (size - 1) / 2 - (low - 1) * low / 2 : (low - 1) * low / 2));
-	OK(MPI_Intercomm_merge(rest, first, &intra));
-	OK(MPI_Comm_size(intra, &n));
-	CHECK(n == size - 1);
-	OK(MPI_Allreduce(&value, &n, 1, MPI_INT, MPI_SUM, intra));
-	CHECK(n == (size - 2) * (size - 1) / 2);
-	OK(MPI_Comm_free(&intra));
-	OK(MPI_Comm_free(&rest));
-	printf("rank %d goes on\n", rank);
-}
-
-// heals: replicas are replaced at safe points, with an intercommunicator that was made before. At the
-// end each group connects once more: a replacement knows how often it has.
-static void heals(void)
-{
-	int step = 0, kept = 0, in, sum, count;
-	MPI_Comm dup, again;
-	MPI_Request background, persistent;
-	OK(MPI_Comm_dup(inter, &dup));
-	OK(MPI_Allreduce_init(&rank, &count, 1, MPI_INT, MPI_SUM, dup, MPI_INFO_NULL, &persistent));
-	OK(MPIX_State_register("step", &step, 1, MPI_INT));
-	OK(MPIX_State_register("kept", &kept, 1, MPI_INT));
-	for (; step < 400; step++) {
-		OK(MPIX_Safepoint(NULL));
-		int mine = rank + step;
-		OK(MPI_Iallreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, dup, &background));
-		OK(MPI_Start(&persistent));
-		in = 0;
-		if (here == 0)
-			OK(MPI_Sendrecv(&mine, 1, MPI_INT, 0, 1, &in, 1, MPI_INT, 0, 1, inter, MPI_STATUS_IGNORE));
-		OK(MPI_Wait(&background, MPI_STATUS_IGNORE));
-		OK(MPI_Wait(&persistent, MPI_STATUS_IGNORE));
-		kept = kept * 31 + sum + 7 * in + count;
-		MPI_Comm made;
-		connect(MPI_COMM_WORLD, step, &made);
-		OK(MPI_Allgather(&kept, first, MPI_INT, &sum, !first, MPI_INT, made));
-		OK(MPI_Comm_free(&made));
-		usleep(2000);
-	}
-	connect(MPI_COMM_WORLD, 0, &again);
-	OK(MPI_Barrier(again));
-	OK(MPI_Comm_free(&again));
-	OK(MPI_Request_free(&persistent));
-	OK(MPI_Comm_free(&dup));
-	printf("rank %d: %08x\n", rank, kept);
-}
-
 int main(int argc, char **argv)
 {
-	const char *how = argc > 1 ? argv[1] : "";
 	OK(MPI_Init(&argc, &argv));
-	OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
-	OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
-	low = size / 3 > 0 ? size / 3 : 1, high = size - low;
-	first = rank < low;
-	local = first ? low : high, remote = first ? high : low;
-	here = first ? rank : rank - low;
-	OK(MPI_Comm_split(MPI_COMM_WORLD, first, 0, &group));
-	connect(MPI_COMM_WORLD, 11, &inter);
-	if (!strcmp(how, "dies")) {
-		dies();
-		return END;
-	}
-	if (!strcmp(how, "heals")) {
-		heals();
-		return END;
-	}
-	int rounds = !strcmp(how, "loop") ? 60 : 1;
+	begin();
+	int rounds = argc > 1 && !strcmp(argv[1], "loop") ? 60 : 1;
 	for (int i = 0; i < rounds; i++) {
 		groups();
 		attributes();

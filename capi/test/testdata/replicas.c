@@ -87,6 +87,19 @@ static void timers(void) {
 	}
 }
 
+// buckets sends blocks of which it sets a part: the rest is what was in memory, here an address.
+static void buckets(void) {
+	struct { long used, slot[7]; } mine[size], theirs[size];
+	long here = (long)&here;
+	for (int i = 0; i < size; i++) {
+		for (int k = 0; k < 7; k++)
+			mine[i].slot[k] = k < 3 ? k : here;
+		mine[i].used = 3;
+	}
+	for (int i = 0; i < 10; i++)
+		MPI_Alltoall(mine, 8, MPI_LONG, theirs, 8, MPI_LONG, MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv) {
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -100,6 +113,8 @@ int main(int argc, char **argv) {
 		alike();
 	else if (!strcmp(what, "timers"))
 		timers();
+	else if (!strcmp(what, "buckets"))
+		buckets();
 	else
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	MPI_Finalize();

@@ -264,24 +264,6 @@ static void many_calls(void)
 	}
 }
 
-static void missing(void)
-{
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	char port[MPI_MAX_PORT_NAME];
-	for (int i = 0; i < 3; i++)
-		CHECK(MPI_Open_port(MPI_INFO_NULL, port) == MPI_ERR_UNSUPPORTED_OPERATION);
-	CHECK(MPI_Close_port("nothing") == MPI_ERR_UNSUPPORTED_OPERATION);
-	MPI_Comm c;
-	CHECK(MPI_Comm_connect("nothing", MPI_INFO_NULL, 0, MPI_COMM_WORLD, &c) == MPI_ERR_UNSUPPORTED_OPERATION);
-	CHECK(MPI_Unpublish_name("name", MPI_INFO_NULL, "nothing") == MPI_ERR_UNSUPPORTED_OPERATION);
-}
-
-static void missing_fatal(void)
-{
-	char port[MPI_MAX_PORT_NAME];
-	MPI_Open_port(MPI_INFO_NULL, port);
-}
-
 static void exits(void) { exit(0); }
 static void exits_badly(void) { if (rank == 1) exit(3); pause(); }
 static void abort_42(void) { printf("before the end\n"); if (rank == 0) MPI_Abort(MPI_COMM_WORLD, 42); pause(); }
@@ -303,7 +285,7 @@ static const struct {
 	{"pipe-default", pipe_default}, {"pipe-handler", pipe_handler}, {"pipe-default-early", pipe_default, 1},
 	{"urgent", urgent_handler}, {"sigwait", signal_wait}, {"fork", forks}, {"threads", threads},
 	{"errhandler-jumps", errhandler_jumps}, {"errhandler-returns", errhandler_returns},
-	{"many-calls", many_calls}, {"missing", missing}, {"missing-fatal", missing_fatal},
+	{"many-calls", many_calls},
 	{"exit", exits}, {"exit-badly", exits_badly}, {"abort", abort_42}, {"fatal", fatal}, {"segv-of-one", segv_of_one},
 	{"nothing", nothing}, {"after-finalize", after_finalize}, {"abort-after", abort_after}, {"before-init", before_init, 1},
 };

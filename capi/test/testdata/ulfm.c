@@ -1,12 +1,16 @@
 // ulfm HOW, on four ranks, goes on when ranks die: it revokes, agrees and shrinks (ULFM).
+#define _GNU_SOURCE
 #include <mpi.h>
 #include "mpi-ext.h"
 
 #include <setjmp.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -265,13 +269,165 @@ static void hidden(void)
 	CHECK(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS);
 }
 
+// Rank 2 finalises after some agreements that all have entered. To those who agree without it that is
+// a failure, the same one at all of them.
+static void finalises(int rank, int before)
+{
+	enum { most = 20000 };
+	static int give[most], sum[most];
+	int flag, acked, code, x;
+	MPI_Comm next, other;
+	MPI_Group failed;
+	MPI_Request request;
+	MPI_Info info;
+	MPI_Comm_dup(MPI_COMM_WORLD, &other);
+	MPI_Info_create(&info);
+	MPI_Info_set(info, "banyan_resilient", "true");
+	MPI_Comm_set_info(other, info);
+	MPI_Info_free(&info);
+	for (int i = 0; i < before; i++) {
+		flag = ~(1 << rank);
+		CHECK(MPIX_Comm_agree(MPI_COMM_WORLD, &flag) == MPI_SUCCESS && flag == ~15);
+	}
+	if (rank == 2)
+		return;
+	flag = ~(1 << rank);
+	CHECK(class_of(MPIX_Comm_agree(MPI_COMM_WORLD, &flag)) == MPIX_ERR_PROC_FAILED && flag == ~11);
+	CHECK(MPIX_Comm_get_failed(MPI_COMM_WORLD, &failed) == MPI_SUCCESS && MPI_Group_size(failed, &x) == MPI_SUCCESS && x == 1);
+	MPI_Group_free(&failed);
+	CHECK(class_of(MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE)) == MPIX_ERR_PROC_FAILED);
+	CHECK(class_of(MPI_Barrier(MPI_COMM_WORLD)) == MPIX_ERR_PROC_FAILED);
+	MPIX_Comm_ack_failed(MPI_COMM_WORLD, 1, &acked);
+	for (int i = 0; i < 100; i++) {
+		flag = ~(1 << rank);
+		CHECK(MPIX_Comm_agree(MPI_COMM_WORLD, &flag) == MPI_SUCCESS && flag == ~11);
+	}
+	CHECK(MPIX_Comm_iagree(MPI_COMM_WORLD, &flag, &request) == MPI_SUCCESS && MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+	for (int i = 0; i < most; i++)
+		give[i] = 1;
+	for (int i = 0; i < 4; i++) {
+		int n = i % 2 ? 1 : most;
+		sum[0] = sum[n - 1] = -1;
+		code = MPI_Allreduce(give, sum, n, MPI_INT, MPI_SUM, other);
+		CHECK(sum[0] == 3 && sum[n - 1] == 3 && (i == 0 ? class_of(code) == MPIX_ERR_PROC_FAILED : code == MPI_SUCCESS));
+		MPIX_Comm_failure_ack(other);
+	}
+	CHECK(MPIX_Comm_shrink(MPI_COMM_WORLD, &next) == MPI_SUCCESS);
+	go_on(next, 3);
+	MPI_Comm_free(&next);
+	MPI_Comm_free(&other);
+}
+
+// An error handler that notes what it was called with.
+static int noted;
+static void notes(MPI_Comm *comm, int *error, ...)
+{
+	(void)comm;
+	noted = class_of(*error);
+}
+
+// What a rank learns of failures, and what becomes of handlers, attributes and topologies. Rank 3
+// dies, without entering the barrier.
+static void details(int rank)
+{
+	MPI_Comm comm, grid, live, other;
+	MPI_Errhandler h, got;
+	MPI_Group failed;
+	MPI_Request requests[3], again;
+	MPI_Status statuses[3];
+	int n, key, flag, acked, x, y, dims[] = {2, 2}, around[] = {0, 0}, zero = 0;
+	void *value;
+	MPI_Comm_create_errhandler(notes, &h);
+	MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	MPI_Comm_dup(MPI_COMM_WORLD, &other);
+	MPI_Cart_create(MPI_COMM_WORLD, 2, dims, around, 0, &grid);
+	MPI_Comm_set_errhandler(comm, h);
+	MPI_Comm_set_errhandler(grid, h);
+	MPI_Comm_set_attr(grid, key, &key);
+	MPI_Send_init(&x, 1, MPI_INT, MPI_PROC_NULL, 0, comm, &again);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 3)
+		raise(SIGKILL);
+	CHECK(class_of(MPI_Barrier(other)) == MPIX_ERR_PROC_FAILED);
+
+	// The function says in which status to look, and the handler is told what happened.
+	MPI_Irecv(&x, 1, MPI_INT, 3, 1, comm, &requests[0]);
+	MPI_Irecv(&y, 1, MPI_INT, (rank + 1) % 3, 2, comm, &requests[1]);
+	MPI_Isend(&rank, 1, MPI_INT, 3, 0, comm, &requests[2]);
+	noted = 0;
+	CHECK(MPI_Waitall(2, requests, statuses) == MPI_ERR_IN_STATUS && noted == MPIX_ERR_PROC_FAILED);
+	CHECK(class_of(statuses[0].MPI_ERROR) == MPIX_ERR_PROC_FAILED && class_of(statuses[1].MPI_ERROR) == MPI_ERR_PENDING);
+	CHECK(requests[0] == MPI_REQUEST_NULL && requests[1] != MPI_REQUEST_NULL);
+	CHECK(class_of(MPI_Wait(&requests[2], MPI_STATUS_IGNORE)) == MPIX_ERR_PROC_FAILED);
+
+	// Both ways to acknowledge count the same, in this communicator alone.
+	CHECK(MPIX_Comm_ack_failed(comm, 0, &acked) == MPI_SUCCESS && acked == 0);
+	CHECK(MPIX_Comm_failure_ack(comm) == MPI_SUCCESS);
+	CHECK(MPIX_Comm_ack_failed(comm, 0, &acked) == MPI_SUCCESS && acked == 1);
+	CHECK(MPIX_Comm_failure_get_acked(comm, &failed) == MPI_SUCCESS && MPI_Group_size(failed, &n) == MPI_SUCCESS && n == 1);
+	MPI_Group world;
+	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	CHECK(MPI_Group_translate_ranks(failed, 1, &zero, world, &n) == MPI_SUCCESS && n == 3);
+	MPI_Group_free(&failed);
+	CHECK(MPIX_Comm_ack_failed(other, 0, &acked) == MPI_SUCCESS && acked == 0);
+	CHECK(MPIX_Comm_failure_get_acked(other, &failed) == MPI_SUCCESS && MPI_Group_size(failed, &n) == MPI_SUCCESS && n == 0);
+	MPI_Group_free(&failed);
+	MPI_Group_free(&world);
+
+	n = 1;
+	CHECK(class_of(MPIX_Comm_agree(other, &n)) == MPIX_ERR_PROC_FAILED); // nobody revokes before all have come here
+
+	// What needs others fails in a revoked communicator, even if it needs nobody.
+	CHECK(MPIX_Comm_revoke(comm) == MPI_SUCCESS && MPIX_Comm_revoke(comm) == MPI_SUCCESS);
+	CHECK(class_of(MPI_Wait(&requests[1], MPI_STATUS_IGNORE)) == MPIX_ERR_REVOKED);
+	CHECK(class_of(MPI_Recv(&x, 1, MPI_INT, MPI_PROC_NULL, 0, comm, MPI_STATUS_IGNORE)) == MPIX_ERR_REVOKED);
+	CHECK(class_of(MPI_Iprobe(MPI_ANY_SOURCE, 0, comm, &flag, MPI_STATUS_IGNORE)) == MPIX_ERR_REVOKED);
+	n = MPI_Start(&again);
+	CHECK(class_of(n == MPI_SUCCESS ? MPI_Wait(&again, MPI_STATUS_IGNORE) : n) == MPIX_ERR_REVOKED);
+	MPI_Request_free(&again);
+	CHECK(MPI_Comm_get_errhandler(comm, &got) == MPI_SUCCESS && got == h);
+
+	// Who shrinks keeps the handler, and neither attributes nor the topology.
+	CHECK(MPIX_Comm_shrink(grid, &live) == MPI_SUCCESS && MPI_Comm_size(live, &n) == MPI_SUCCESS && n == 3);
+	CHECK(MPI_Comm_get_errhandler(live, &got) == MPI_SUCCESS && got == h);
+	CHECK(MPI_Comm_get_attr(live, key, &value, &flag) == MPI_SUCCESS && !flag);
+	CHECK(MPI_Topo_test(live, &n) == MPI_SUCCESS && n == MPI_UNDEFINED);
+
+	// An agreement in the background ends although this rank calls nothing.
+	struct stat s;
+	int at[2] = {getpid(), rank == 0 ? memfd_create("answer", 0) : 0};
+	MPI_Bcast(at, 2, MPI_INT, 0, live);
+	flag = 5;
+	CHECK(MPIX_Comm_iagree(live, &flag, &requests[0]) == MPI_SUCCESS);
+	if (rank == 0) {
+		for (int i = 0; i < 3000 && fstat(at[1], &s) == 0 && s.st_size < 2; i++)
+			usleep(10000);
+		CHECK(s.st_size == 2);
+	}
+	CHECK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE) == MPI_SUCCESS && flag == 5);
+	if (rank > 0) {
+		char path[64];
+		snprintf(path, sizeof path, "/proc/%d/fd/%d", at[0], at[1]);
+		int f = open(path, O_WRONLY | O_APPEND);
+		CHECK(f >= 0 && write(f, "x", 1) == 1);
+		close(f);
+	}
+	go_on(live, 3);
+	CHECK(MPI_Comm_free(&comm) == MPI_SUCCESS && MPI_Comm_free(&grid) == MPI_SUCCESS);
+}
+
 // Rank 3 dies, and nobody needs it.
 static void unneeded(int rank)
 {
 	MPI_Comm part;
 	MPI_Comm_split(MPI_COMM_WORLD, rank == 3, 0, &part);
-	if (rank == 3)
+	if (rank == 3) {
+		for (int from = 0; from < 3; from++) // all others have theirs
+			MPI_Recv(NULL, 0, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		raise(SIGKILL);
+	}
+	MPI_Send(NULL, 0, MPI_INT, 3, 0, MPI_COMM_WORLD);
 	usleep(300000);
 	for (int i = 0; i < 100; i++)
 		MPI_Barrier(part);
@@ -293,8 +449,12 @@ int main(int argc, char **argv)
 			resilient(rank);
 		else if (strncmp(argv[1], "stuck-", 6) == 0)
 			stuck(rank, atoi(argv[1] + 6));
+		else if (strncmp(argv[1], "finalises-", 10) == 0)
+			finalises(rank, atoi(argv[1] + 10));
 		else if (strcmp(argv[1], "agrees") == 0)
 			agrees(rank);
+		else if (strcmp(argv[1], "details") == 0)
+			details(rank);
 		else if (strcmp(argv[1], "hidden") == 0)
 			hidden();
 		else if (strncmp(argv[1], "aborts", 6) == 0)

@@ -163,6 +163,8 @@ static void attributes(void)
 		OK(MPI_Win_shared_query(w, r, &bytes, &unit, &p));
 		CHECK(r == rank ? p == here && bytes == sizeof here : p == NULL && bytes == 0);
 	}
+	OK(MPI_Win_shared_query(w, MPI_PROC_NULL, &bytes, &unit, &p)); // the first part that isn't empty: rank 0's
+	CHECK(rank == 0 ? p == here && bytes == sizeof here : p == NULL && bytes == 0);
 	OK(MPI_Win_free(&w));
 	CHECK(deleted == 2 && copied == 0);
 

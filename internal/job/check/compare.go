@@ -13,6 +13,9 @@ type Job struct {
 	Ranks int
 	// Procs are the processes of a rank, by replica. A rank with one process isn't compared.
 	Procs func(rank int) []proto.Proc
+	// Order is who decides what timing decides, as banyan run --order has it. What to advise
+	// depends on it.
+	Order string
 	// Readable, if set, makes a symbol of a program the name of its function.
 	Readable func(symbol string) string
 }
@@ -49,6 +52,7 @@ type Difference struct {
 	// message.
 	Cause            *Cause `json:"-"`
 	Differed, Before int    `json:"-"`
+	order            string // of the job
 }
 
 // Cause is a receive that got different messages.
@@ -200,7 +204,7 @@ func (r *rank) step(j Job) (more bool, err error) {
 	}
 	first := r.head[0]
 	for i, e := range r.head[1:] {
-		d := &Difference{Rank: r.number, Number: r.calls + 1, Replicas: [2]int{0, i + 1}, Calls: [2]Event{*first, *e}}
+		d := &Difference{Rank: r.number, Number: r.calls + 1, Replicas: [2]int{0, i + 1}, Calls: [2]Event{*first, *e}, order: j.Order}
 		if d.Differs = control(first, e); d.Differs != nil {
 			r.found = d
 			return true, nil

@@ -3,6 +3,8 @@ package check
 import (
 	"fmt"
 	"strings"
+
+	"banyan/internal/job/env"
 )
 
 // worldContext is the communicator of all ranks (package comm).
@@ -57,6 +59,22 @@ func (e Event) wildcard() string {
 	return ""
 }
 
+// undecided tells whether each replica goes by its own timing.
+func undecided(order string) bool { return order == "" || order == env.OrderFree }
+
+// lookFor is what may make replicas differ that have received the same.
+func lookFor(order string) string {
+	switch {
+	case undecided(order):
+		return "  Look for a clock, a random seed, a process id, an address, the order of a map, a file, or what Test and Iprobe said;\n" +
+			"  of these, --order leader makes MPI_Wtime, Test and Iprobe the same at all replicas"
+	case order == env.OrderClocks:
+		return "  Look for memory that the program hasn't set, an address, the order of a map, a file, or a clock that a library reads by itself"
+	}
+	return "  Look for memory that the program hasn't set, a clock, a random seed, a process id, an address, the order of a map, or a file;\n" +
+		"  of these, --order leader,clock makes clocks, seeds and process ids the same at all replicas"
+}
+
 // String describes a difference in several lines, without a line end after the last.
 func (d *Difference) String() string {
 	var s strings.Builder
@@ -74,7 +92,7 @@ func (d *Difference) String() string {
 		default:
 			fmt.Fprintf(&s, "  not because of a receive: the %d before the call brought messages of the same sources and tags, in the same order.\n", d.Before)
 		}
-		s.WriteString("  Look for a clock, a random seed, a process id, an address, the order of a map, a file, or what Test and Iprobe said;\n  of these, --order leader makes MPI_Wtime, Test and Iprobe the same at all replicas")
+		s.WriteString(lookFor(d.order))
 		return s.String()
 	}
 	a, b := d.Cause.Receives[0], d.Cause.Receives[1]
@@ -94,7 +112,9 @@ func (d *Difference) String() string {
 	} else {
 		fmt.Fprintf(&s, "  %d of the %d receives before the call brought different messages; that was the last", d.Differed, d.Before)
 	}
-	s.WriteString("\n  run it with --order leader as it is, or mend it: with that one replica of each rank decides what timing decides")
+	if undecided(d.order) {
+		s.WriteString("\n  run it with --order leader as it is, or mend it: with that one replica of each rank decides what timing decides")
+	}
 	if d.Differs[0] == "function" || d.Differs[0] == "number of calls" {
 		s.WriteString("\n  or because of how often Test or Iprobe found nothing, a clock, or the like: one replica makes a call that the other doesn't")
 	}

@@ -107,10 +107,10 @@ func (c *Conn) Close() error { return c.rwc.Close() }
 
 // encode returns the line of a message with its end.
 func encode(m Message) ([]byte, error) {
-	if b, ok := encodeNumbers(m); ok {
+	m.Cause, m.Text, m.Card = clip(m.Cause, maxText), clip(m.Text, maxText), clip(m.Card, maxCard)
+	if b, ok := encodePlain(m); ok {
 		return b, nil
 	}
-	m.Cause, m.Text, m.Card = clip(m.Cause, maxText), clip(m.Text, maxText), clip(m.Card, maxCard)
 	b, err := json.Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("control: %w", err)
@@ -120,6 +120,9 @@ func encode(m Message) ([]byte, error) {
 
 // decode reads a line. The end is optional.
 func decode(line []byte) (Message, error) {
+	if m, ok := decodePlain(line); ok {
+		return m, nil
+	}
 	var m Message
 	if err := json.Unmarshal(line, &m); err != nil {
 		return Message{}, fmt.Errorf("control: %.100q: %w", line, err)

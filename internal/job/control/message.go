@@ -5,6 +5,7 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/rollback"
+	"banyan/internal/proto/thinning"
 )
 
 // Type says what a Message is.
@@ -19,9 +20,6 @@ const (
 	Ready Type = "ready"
 	// Survive: the program handles the loss of ranks itself. Losing one doesn't end the job.
 	Survive Type = "survive"
-	// Lacks: the program has called functions of MPI that the library doesn't implement. Text
-	// names all of them so far, with commas between.
-	Lacks Type = "lacks"
 	// Led: from here on a replica of this process's rank decides what timing decides, with --order
 	// auto. Cause is what the program does, in words, and Text where; empty if that is unknown.
 	Led Type = "led"
@@ -62,6 +60,15 @@ const (
 	Healed Type = "healed"
 	// HealFailed, from a replacement: it can't be one, because of Text, and ends.
 	HealFailed Type = "heal failed"
+	// Spawn: start the programs of Spawned. Number tells apart what a process asks for.
+	Spawn Type = "spawn"
+	// Counted answers Count: Number is how many messages the process has of lost ranks.
+	Counted Type = "counted"
+	// Settled: after Thin, this process has sent all that others have of its rank. Results are
+	// agreements that have ended here.
+	Settled Type = "settled"
+	// Disown: what was started by Number can't be reached. How it ends says nothing of the job.
+	Disown Type = "disown"
 	// Lost: the program was told that the rank of Proc is lost. Text says in which operation.
 	// This is for the report only.
 	Lost Type = "lost"
@@ -149,6 +156,18 @@ const (
 	GiveUp Type = "give up"
 	// Noted answers Healable. Input is how much of the job's input had been read.
 	Noted Type = "noted"
+	// Spawned answers Spawn, with its Number: the processes were started, or, if there is a Text,
+	// weren't, because of program Code (-1: because of none of them).
+	Spawned Type = "spawned"
+	// SpawnEnded: all processes of that number have ended, as Text says.
+	SpawnEnded Type = "spawn ended"
+	// Count asks how many messages the process has of lost ranks (internal/proto/thinning).
+	Count Type = "count"
+	// Thin: the job goes on with the processes of Group, by rank; NoProc is a lost one.
+	Thin Type = "thin"
+	// Show: the losses show to the program. Results are agreements that have ended elsewhere.
+	// Opaque says that this isn't the last of several messages, and then nothing shows yet.
+	Show Type = "show"
 	// Shutdown: the job is being ended, because of Text. A kill follows.
 	Shutdown Type = "shutdown"
 )
@@ -179,6 +198,10 @@ type Message struct {
 	Order  *rollback.Order  `json:"order,omitempty"`
 	Report *rollback.Report `json:"report,omitempty"`
 	Kept   *Kept            `json:"kept,omitempty"`
+
+	Spawned *SpawnOrder `json:"spawned,omitempty"`
+
+	Results []thinning.Result `json:"results,omitempty"`
 }
 
 // Kept is what keeping a rank's part of a snapshot took.

@@ -213,9 +213,25 @@ const (
 	BenchIdle       = "BANYAN_BENCH_IDLE"
 )
 
+// Dynamic processes.
+const (
+	// Parent is the name of the port at which the processes wait that have spawned this job. It has
+	// a secret. Set by the launcher; read by join, which removes it.
+	Parent = "BANYAN_PARENT"
+	// Spawner is the same port, for a launcher that a program without one starts to spawn others.
+	// Set by join; read by "banyan run".
+	Spawner = "BANYAN_SPAWNER"
+	// Slots is for how many processes the job's hosts were named or allocated. Set by the launcher;
+	// read by join.
+	Slots = "BANYAN_SLOTS"
+	// Names is the directory in which programs publish the names of services (MPI_Publish_name).
+	// Default: one of the user on this host. Set by the user; read by join.
+	Names = "BANYAN_NAMES"
+)
+
 // SetByLauncher are the variables that the processes of a job don't inherit from the environment of
 // "banyan run": each has one only if the launcher sets it for this process. It never sets Spares.
 var SetByLauncher = []string{
 	ControlFD, Fault, Replicas, Protocol, Order, Verify, Heal, Elsewhere, Leased, Spares, Incarnations, OutputFDs, Rollback, SnapshotFDs, CountersFD, Cores,
-	Transport, Encrypt, Bcast, FaultTolerance, InitialErrhandler, SpareRanks, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin, StatusToken,
+	Transport, Encrypt, Bcast, FaultTolerance, InitialErrhandler, SpareRanks, LocalRanks, HeartbeatPeriod, HeartbeatTimeout, Trace, TraceBegin, StatusToken, Parent, Spawner, Slots,
 }

@@ -107,12 +107,7 @@ func Start(ctx context.Context, c Config) (f *Fleet, err error) {
 		return nil, err
 	}
 	m := &muster{Config: c, ask: make(chan news), over: make(chan struct{}), begun: time.Now()}
-	for i := range c.Hosts {
-		h := &candidate{Host: c.Hosts[i], place: i, spare: c.Job.Hosts[i].Spare}
-		if h.spare || c.All || c.Join != nil || slices.Contains(p.Host, i) {
-			m.all = append(m.all, h)
-		}
-	}
+	m.all = candidates(&c, p.Host)
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	f = &Fleet{config: c, running: running, next: len(c.Hosts), homes: homes{note: c.Note}, cancel: cancel, placed: make(chan struct{}), arrivals: make(chan launcher.Arrival)}
 	defer func() {
@@ -135,6 +130,18 @@ func Start(ctx context.Context, c Config) (f *Fleet, err error) {
 	}
 	f.startWitness(limited)
 	return f, nil
+}
+
+// candidates are the hosts that are to come up. places are the hosts of processes if all do. Where
+// fewer are enough any may be missing, so all are asked.
+func candidates(c *Config, places []int) (all []*candidate) {
+	for i := range c.Hosts {
+		h := &candidate{Host: c.Hosts[i], place: i, spare: c.Job.Hosts[i].Spare}
+		if h.spare || c.All || c.Min > 0 || c.Join != nil || slices.Contains(places, i) {
+			all = append(all, h)
+		}
+	}
+	return all
 }
 
 // describe is what placement must know of the hosts.

@@ -188,22 +188,20 @@ func (m *muster) replace() {
 // enough says whether enough hosts have come up.
 func (m *muster) enough() error {
 	up := 0
-	var lost []*candidate
 	var said []string
 	for _, h := range m.all {
 		switch {
 		case h.agent != nil && !h.spare:
 			up++
 		case h.why != nil:
-			lost = append(lost, h)
-			said = append(said, fmt.Sprintf("%s: %v", h.Name, h.why))
+			said = append(said, fmt.Sprintf("%s (%v)", h.Name, h.why))
 		}
 	}
 	needed := m.needed()
 	if up >= needed {
 		return nil
 	}
-	return fmt.Errorf("%d of %d hosts have come up; not %s: %s", up, needed, names(lost), strings.Join(said, "; "))
+	return fmt.Errorf("%d of %d hosts have come up; missing: %s", up, needed, strings.Join(said, ", "))
 }
 
 // needed is how many hosts must come up.

@@ -62,18 +62,18 @@ func TestMuster(t *testing.T) {
 		up, note, err string
 	}{
 		"all":                      {"a,b", 0, 0, "a b", "ab", "", ""},
-		"one doesn't":              {"a,b", 0, 0, "a -b", "a", "", "1 of 2 hosts have come up; not b: b: no route"},
+		"one doesn't":              {"a,b", 0, 0, "a -b", "a", "", "1 of 2 hosts have come up; missing: b (no route)"},
 		"a spare one waits":        {"a,b,c", 1, 0, "c b a", "abc?", "", ""},
 		"a spare one steps in":     {"a,b,c", 1, 0, "c a -b", "ac", "b hasn't come up (no route): c takes its place", ""},
 		"it steps in later":        {"a,b,c", 1, 0, "a -b c", "ac", "b hasn't come up (no route): c takes its place", ""},
 		"the one that is up":       {"a,b,c,d", 2, 0, "a d -b c", "ac?d", "d takes its place", ""},
 		"spare ones fail":          {"a,b,c", 1, 0, "a -c b", "ab", "the spare host c hasn't come up: no route", ""},
-		"both fail":                {"a,b,c", 1, 0, "a -b -c", "a", "c takes its place", "not b, c"},
+		"both fail":                {"a,b,c", 1, 0, "a -b -c", "a", "c takes its place", "missing: b (no route), c (no route)"},
 		"enough":                   {"a,b,c", 0, 2, "a -b c", "ac", "b hasn't come up: no route", ""},
 		"not enough":               {"a,b,c", 0, 2, "a -b -c", "a", "b hasn't come up", "1 of 2"},
-		"one that comes and fails": {"a,b", 0, 0, "a -a b", "b", "", "not a"},
+		"one that comes and fails": {"a,b", 0, 0, "a -a b", "b", "", "missing: a (no route)"},
 		"one that comes again":     {"a,b", 0, 0, "a ~a b a", "ab", "", ""},
-		"one that doesn't":         {"a,b", 0, 0, "a ~a b -a", "b", "", "not a"},
+		"one that doesn't":         {"a,b", 0, 0, "a ~a b -a", "b", "", "missing: a (no route)"},
 
 		"trouble, and no spare one": {"a,b", 0, 0, "?b a b", "ab", "", ""},
 		"trouble, and one is up":    {"a,b,c", 1, 0, "c ?b a", "ac", "b hasn't come up (no route): c takes its place", ""},
@@ -99,11 +99,36 @@ func TestMuster(t *testing.T) {
 	}
 }
 
+// Hosts that no process needs aren't asked to come up, unless they may have to do for others.
+func TestCandidates(t *testing.T) {
+	l, err := hosts.ParseList("a:2,b:2,c:2,d:2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, c := range map[string]Config{
+		"ab d":  {},
+		"abc d": {Min: 2},
+		"abcd":  {All: true},
+	} {
+		c.Hosts, c.Job.Hosts = l, describe(l, strings.Count(want, " "))
+		got := ""
+		for _, h := range candidates(&c, []int{0, 0, 1, 1}) {
+			if h.spare {
+				got += " "
+			}
+			got += h.Name
+		}
+		if got != want {
+			t.Errorf("%q come up, want %q", got, want)
+		}
+	}
+}
+
 // A host of which nothing is heard is named when the time is over.
 func TestMusterInTime(t *testing.T) {
 	t.Parallel()
 	up, _, err := gatherWithin(t, 100*time.Millisecond, "a,b", 0, 0, "a")
-	if up != "a" || err == nil || !strings.Contains(err.Error(), "b: it hasn't come up in time") {
+	if up != "a" || err == nil || !strings.Contains(err.Error(), "b (it hasn't come up in time)") {
 		t.Errorf("%s, %v", up, err)
 	}
 }

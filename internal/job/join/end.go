@@ -98,6 +98,7 @@ func (j *Job) Leave() error {
 	if j.left.Swap(true) {
 		return nil
 	}
+	j.leaveConnections()
 	j.checking.end()
 	j.supervisor.through()
 	err := j.Engine.Finish()
@@ -114,7 +115,6 @@ func (j *Job) Leave() error {
 	if errors.Is(err, process.ErrFenced) {
 		return err // this end is not in order
 	}
-	j.sayLacks()
 	j.supervisor.leave()
 	j.launcher.Finalize()
 	return err

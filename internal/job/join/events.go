@@ -36,10 +36,12 @@ func (j *Job) handle(e engine.Event) {
 	case engine.RankLost:
 		if !j.survive.Load() {
 			j.endLost(e.Rank)
-		} else if j.layout.Replicated() {
+		} else if j.layout.Replicated() && !j.thins() {
 			j.losses.ranks = append(j.losses.ranks, e.Rank)
 			j.judgeLosses()
 		}
+	case engine.RankGone, engine.Settled, engine.Outrun:
+		j.thinningStep(e)
 	case engine.Viewed:
 		j.supervisor.viewed(e)
 		j.losses.view = e.View

@@ -38,8 +38,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"runtime"
+	"strconv"
 	"sync/atomic"
 
 	"banyan/internal/counters"
@@ -96,7 +98,7 @@ type Job struct {
 	survive    atomic.Bool // the program goes on when a rank is lost
 	losses     losses      // what watch knows of them
 	snapshots  *snapshots  // nil: none are taken
-	lacking    lacking
+	dynamic    dynamic
 	ending
 }
 
@@ -216,6 +218,7 @@ func (j *Job) config() (engine.Config, error) {
 		Process: process.Config{
 			Self: j.self, Layout: j.layout, Mirror: j.mirror, Leader: j.order.Leader, Auto: j.order.Auto, AckEach: j.ackEach,
 			Period: proto.Time(j.period), Timeout: proto.Time(j.timeout), Witness: j.supervisor.reaps(), Leased: proto.Time(j.leased),
+			Thins:  j.thins(),
 			Memory: buffersMemory(), Scheme: j.scheme, TypeName: j.options.TypeName,
 		},
 		HealFailed: j.replacementFailed, Unfollowed: j.unfollowed, Where: check.Here,
@@ -267,7 +270,7 @@ func (j *Job) valid(p proto.Proc) bool { return p >= 0 && int(p) < j.layout.Proc
 // Tolerant tells whether the program may handle the loss of ranks: no other way of the job to
 // survive deaths hides them, and the job's user doesn't refuse.
 func (j *Job) Tolerant() bool {
-	return !j.layout.Replicated() && j.snapshots == nil && os.Getenv(env.FaultTolerance) != env.FaultToleranceNo
+	return (!j.layout.Replicated() || j.thins()) && j.snapshots == nil && os.Getenv(env.FaultTolerance) != env.FaultToleranceNo
 }
 
 // Survive is Options.SurviveRankLoss for a program that says so later. It can't be taken back.
@@ -283,6 +286,15 @@ func (j *Job) Hosts() []int32 { return j.hosts }
 
 // Program is which of the job's programs this process runs, from 0; -1 if that isn't known.
 func (j *Job) Program() int { return j.program }
+
+// Universe is for how many processes the job's hosts were named or allocated; 0: that isn't known.
+func (j *Job) Universe() int {
+	n, err := strconv.Atoi(os.Getenv(env.Slots))
+	if err != nil || n < 0 || n > math.MaxInt32 {
+		return 0
+	}
+	return n
+}
 
 // replacementFailed ends a replacement that can't fill its slot. The supervisor is told why.
 func (j *Job) replacementFailed(err error) {

@@ -9,6 +9,7 @@ import (
 	"banyan/internal/job/control"
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
+	"banyan/internal/proto/thinning"
 	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
 	"banyan/internal/runtime/transport/mesh"
@@ -29,6 +30,8 @@ type launched struct {
 	job      *Job
 	lifeline *control.Conn
 	reaped   []atomic.Uint32 // by Proc: of how many incarnations the launcher has announced the death
+
+	results []thinning.Result // of Show; the listener's
 
 	mu      sync.Mutex
 	leaving bool              // the program is through
@@ -82,9 +85,14 @@ func (l *launched) hear(m control.Message) {
 	switch m.Type {
 	case control.Death:
 		if j.valid(m.Proc) {
-			l.reaped[m.Proc].Store(uint32(m.Incarnation + 1))
+			l.announce(m.Proc, m.Incarnation)
 			j.Engine.Evidence(m.Proc, m.Incarnation)
+			j.deathElsewhere(m.Proc)
 		}
+	case control.Count, control.Thin, control.Show:
+		l.hearThinning(m)
+	case control.Spawned, control.SpawnEnded:
+		j.dynamic.heard(m)
 	case control.Left:
 		if j.valid(m.Proc) {
 			j.Engine.Left(m.Proc)
@@ -115,9 +123,15 @@ func (l *launched) hear(m control.Message) {
 	case control.Explain:
 		// In a goroutine of its own, in case it is the engine that hangs.
 		go func() {
-			l.lifeline.Send(control.Message{Type: control.Waits, Number: m.Number, Text: j.Engine.Explain()})
+			l.lifeline.Send(control.Message{Type: control.Waits, Number: m.Number, Text: j.explain()})
 		}()
 	}
+}
+
+// announce notes that the launcher has announced a death. That of an earlier incarnation may come
+// later: the next launcher tells all that it knows. Only the listener calls it.
+func (l *launched) announce(p proto.Proc, i proto.Incarnation) {
+	l.reaped[p].Store(max(l.reaped[p].Load(), uint32(i+1)))
 }
 
 // died asks the launcher to kill a process that counts as dead, unless another process has.
@@ -188,6 +202,9 @@ func (l *launched) corrupted(c process.Corruption) {
 	}
 }
 
+func (l *launched) thins() bool               { return true }
+func (l *launched) settled(m control.Message) { l.lifeline.Send(m) }
+
 func (l *launched) recoveryStep(m control.Message)      { l.lifeline.Send(m) }
 func (l *launched) replacementFailed(m control.Message) { l.lifeline.Send(m) }
 
@@ -200,11 +217,6 @@ func (l *launched) cannotDonate(why string) {
 }
 
 func (l *launched) survives() { l.lifeline.Send(control.Message{Type: control.Survive}) }
-
-func (l *launched) lacks(functions string) bool {
-	l.lifeline.Send(control.Message{Type: control.Lacks, Text: functions})
-	return true
-}
 
 // rankLost leaves the job's end to the launcher, which knows better than this process. If the
 // launcher has announced the loss and lets the job go on, so does this process: some other one

@@ -32,6 +32,10 @@ type supervisor interface {
 	viewed(e engine.Event)
 	corrupted(c process.Corruption)
 
+	// thins tells whether the supervisor leads a replicated job on when a rank is lost.
+	thins() bool
+	// settled passes on that this process has settled then.
+	settled(m control.Message)
 	// recoveryStep passes on how far a recovery has come.
 	recoveryStep(m control.Message)
 	// replacementFailed says why this replacement ends now.
@@ -43,9 +47,6 @@ type supervisor interface {
 
 	// survives says that the program goes on when a rank is lost.
 	survives()
-	// lacks says which functions the program has called that the library doesn't implement. It
-	// returns false if nobody hears it.
-	lacks(functions string) bool
 	// rankLost ends this process because of the loss of a rank, or (proto.AnyRank) the job's abort
 	// by another one.
 	rankLost(rank proto.Rank, code int, why string)
@@ -99,12 +100,13 @@ func (u *unsupervised) corrupted(c process.Corruption) {
 	}
 }
 
+func (u *unsupervised) thins() bool                       { return false }
+func (u *unsupervised) settled(control.Message)           {}
 func (u *unsupervised) recoveryStep(control.Message)      {}
 func (u *unsupervised) replacementFailed(control.Message) {}
 func (u *unsupervised) led(call, where string)            { u.job.log.Debug("led", "call", call, "where", where) }
 func (u *unsupervised) cannotDonate(why string)           { u.job.log.Warn(why) }
 func (u *unsupervised) survives()                         {}
-func (u *unsupervised) lacks(string) bool                 { return false }
 
 // rankLost ends only this process. What it knows may be one side's view of a cut network, and the
 // other processes find out what concerns them.

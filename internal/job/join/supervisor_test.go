@@ -4,10 +4,12 @@ import (
 	"errors"
 	"net"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"banyan/internal/job/control"
 	"banyan/internal/layout"
+	"banyan/internal/proto"
 )
 
 // What is said to the supervisor reaches the launcher, and goes nowhere without one.
@@ -60,5 +62,21 @@ func TestSupervisors(t *testing.T) {
 	none.rankLost(0, 7, "")
 	if exited != 7 {
 		t.Errorf("after the loss of a rank it exits with code %d", exited)
+	}
+}
+
+// A launcher may tell of an earlier incarnation's death after a later one's: the next launcher
+// tells all that it knows. What was announced stays announced.
+func TestDeathsOfIncarnations(t *testing.T) {
+	ours, theirs := net.Pipe()
+	defer ours.Close()
+	defer theirs.Close()
+	l := newLaunched(&Job{ending: newEnding()}, control.NewConn(ours))
+	l.reaped = make([]atomic.Uint32, 1)
+	for _, incarnation := range []proto.Incarnation{1, 0} {
+		l.announce(0, incarnation)
+	}
+	if got := l.reaped[0].Load(); got != 2 {
+		t.Errorf("the deaths of %d incarnations are announced, not 2", got)
 	}
 }

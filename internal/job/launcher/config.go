@@ -15,6 +15,7 @@ import (
 	"banyan/internal/job/console"
 	"banyan/internal/job/env"
 	"banyan/internal/layout"
+	"banyan/internal/proto"
 )
 
 // Transports that a job can ask for.
@@ -185,6 +186,14 @@ type Config struct {
 	// the state can't be lost; until then it isn't called again. What would make another
 	// launcher go wrong that has an older state waits for that.
 	Keep func(state []byte, kept func())
+	// Parent is the port at which the processes wait that have spawned this job; empty: none have.
+	// firstIncarnation is above those of all other processes of its agents; labels is what
+	// labels have before its ranks: the number of the job among those that its parent has spawned.
+	Parent string
+	labels string
+	// Slots is for how many processes the hosts were named or allocated; 0: that isn't known.
+	Slots            int
+	firstIncarnation proto.Incarnation
 	// Part, if given, has the agents decide without a host that leaves; its agent has no processes
 	// any more. parted is called when they do, and nobody needs what its agent has of the output.
 	// Until then the agent isn't ended. It must not wait.
@@ -281,8 +290,8 @@ func (p *plan) checkFaultTolerance() error {
 	case FaultToleranceAuto, FaultToleranceNo:
 	case FaultToleranceULFM, FaultToleranceMPI:
 		switch {
-		case p.layout.Replicated():
-			return fmt.Errorf("--with-ft %s is for jobs without replicas: replicas hide deaths from the program", p.FaultTolerance)
+		case p.layout.Replicated() && p.Order == OrderFree:
+			return fmt.Errorf("--with-ft %s is for jobs without replicas, or in leader order (--order leader): else replicas of a rank would learn of a loss at different places", p.FaultTolerance)
 		case p.Rollback:
 			return fmt.Errorf("--with-ft %s is for jobs without --rollback: with it a death takes the job back to its last snapshot, and the program handles none", p.FaultTolerance)
 		}

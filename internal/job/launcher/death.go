@@ -13,6 +13,7 @@ import (
 	"banyan/internal/job/control"
 	"banyan/internal/job/recovery"
 	"banyan/internal/proto"
+	"banyan/internal/proto/thinning"
 )
 
 // passing is the end of a process that filled its slot.
@@ -125,13 +126,15 @@ func (j *job) died(all []passing, cause string) {
 	slices.Sort(lost)
 	switch lost = slices.Compact(lost); {
 	case len(lost) == 0 && !j.makesGoBack(all):
-		j.note(cause)
+		if len(all) == 0 || slices.ContainsFunc(all, func(x passing) bool { return !j.ledger.entries[x.id].dismissed }) {
+			j.note(cause)
+		}
 	case j.goesBack(all):
 		j.noteRollback(cause)
 		return
 	case !j.goesOn():
 		if j.ledger.survive {
-			cause += "; replicas of a rank would learn of that at different places, so the program can't go on without it"
+			cause += "; replicas of a rank would learn of that at different places, so the program can't go on without it (with --order leader it can)"
 		}
 		j.loseRank(proto.Rank(lost[0]), cause)
 		return
@@ -139,6 +142,12 @@ func (j *job) died(all []passing, cause string) {
 		j.note(fmt.Sprintf("%s; rank %d is lost, and the program goes on without it", cause, lost[0]))
 	default:
 		j.note(fmt.Sprintf("%s; ranks %s are lost, and the program goes on without them", cause, listed(lost)))
+	}
+	if len(lost) > 0 && j.layout.Replicated() {
+		j.thin()
+	}
+	for _, x := range all {
+		j.leadThinning(func(c *thinning.Coordinator, out *thinning.Actions) { c.Gone(x.id, out) })
 	}
 	next := false
 	for _, x := range all {
@@ -152,9 +161,12 @@ func (j *job) died(all []passing, cause string) {
 	}
 }
 
-// goesOn tells whether the job goes on when a rank is lost: the program handles it, and it has no
-// replicas, which would learn of the loss at different places and then send different messages.
-func (j *job) goesOn() bool { return j.ledger.survive && !j.layout.Replicated() }
+// goesOn tells whether the job goes on when a rank is lost: the program handles it, and the job
+// has no replicas, which would learn of the loss at different places and then send different
+// messages, or it can go on with one of each rank.
+func (j *job) goesOn() bool {
+	return j.ledger.survive && (!j.layout.Replicated() || j.thins())
+}
 
 // deathReport is what the report says of a death.
 func (j *job) deathReport(p *process, end ending, at time.Time) Death {
@@ -186,6 +198,8 @@ func (j *job) cause(p *process, end ending) string {
 		return CauseHostLost
 	case j.ledger.entries[p.id].outvoted && end.signal == unix.SIGKILL:
 		return CauseCorruption
+	case j.ledger.entries[p.id].dismissed && end.signal == unix.SIGKILL:
+		return CauseDismissed
 	case j.ledger.entries[p.id].retired && end.signal == unix.SIGKILL:
 		return CauseDrained
 	case j.ledger.entries[p.id].fenced && end.signal == unix.SIGKILL:
@@ -203,6 +217,8 @@ func (j *job) how(p *process, end ending) string {
 	switch e := &j.ledger.entries[p.id]; {
 	case end.lost:
 		return end.String()
+	case j.cause(p, end) == CauseDismissed:
+		return "the job goes on with another replica of its rank, killed"
 	case j.cause(p, end) == CauseDrained:
 		return "its host is drained, killed"
 	case j.cause(p, end) == CauseCorruption:

@@ -88,7 +88,7 @@ func (j *job) abortGroup(p *process, m control.Message, group []*process) {
 
 // timedOut ends a job that has taken longer than its limit.
 func (j *job) timedOut() {
-	if j.ending || j.running == 0 {
+	if j.ending || j.running == 0 && len(j.spawned.running) == 0 {
 		return
 	}
 	reason := fmt.Sprintf("the job has taken longer than its limit of %v", j.Limit)
@@ -99,7 +99,7 @@ func (j *job) timedOut() {
 
 // halt ends the job because Config.Stop was closed.
 func (j *job) halt() {
-	if !j.ending && j.running > 0 {
+	if !j.ending && (j.running > 0 || len(j.spawned.running) > 0) {
 		j.end(OutcomeInterrupted, "stopped by its caller", 1)
 		j.killAll()
 	}
@@ -117,6 +117,7 @@ func (j *job) end(outcome, reason string, code int) {
 func (j *job) killAll() {
 	j.killing = true
 	j.signalAll(unix.SIGKILL)
+	j.spawned.stop()
 }
 
 // killAgain kills again what was killed before. A signal to a host that can't be reached for a

@@ -70,6 +70,12 @@ func (p *plan) environment(id proto.Proc, cores int) []string {
 	if p.InitialErrhandler != "" {
 		all = append(all, env.Entry(env.InitialErrhandler, p.InitialErrhandler))
 	}
+	if p.Slots > 0 {
+		all = append(all, env.Entry(env.Slots, p.Slots))
+	}
+	if p.Parent != "" {
+		all = append(all, env.Entry(env.Parent, p.Parent))
+	}
 	if p.inproc() {
 		all = append(all, env.Entry(env.LocalRanks, p.ranks))
 	}

@@ -83,6 +83,7 @@ func (j *job) replacementJoins(slot proto.Proc) {
 func (j *job) replacementJoined(p *process, donor proto.Proc) {
 	if r := j.back; r != nil {
 		r.opaque[p.id] = r.opaque[donor]
+		j.keepsPart(p.host, p.id)
 		home, buddy := j.snapshotPlace(p.host)
 		r.Joined(p.id, home, buddy)
 	}
@@ -141,7 +142,7 @@ func (j *job) outputsEnded() bool {
 // startAgain starts the processes of the next epoch, if nothing of the last one is left.
 func (j *job) startAgain() {
 	r := j.back
-	if r.next == nil || !r.read || r.starting || j.ending || j.recovery != nil && len(j.recovery.replacements) > 0 {
+	if r.next == nil || !r.read || r.starting || r.freeing > 0 || j.ending || j.recovery != nil && len(j.recovery.replacements) > 0 {
 		return
 	}
 	a := *r.next
@@ -234,6 +235,7 @@ func (j *job) beganAgain(procs []*process) {
 func (j *job) beginEpoch() {
 	home, buddy := make([]rollback.Host, j.size), make([]rollback.Host, j.size)
 	for id, host := range j.Places {
+		j.keepsPart(host, proto.Proc(id))
 		home[id], buddy[id] = j.snapshotPlace(host)
 	}
 	j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.Began(home, buddy, out) })

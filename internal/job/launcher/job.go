@@ -49,13 +49,23 @@ type job struct {
 	span        *spanning      // nil: no trace of a span is being taken
 	outputError error          // the first
 	keeping     keeping
-	lacking     []string // functions of MPI that the program has called in vain
+	spawned     spawned
+	thinning    thinningLead
 }
 
 // Run runs a job to its end. The error is a *StartError: nothing has been
 // started, or everything that was has been killed. The report says what happened
 // to a job that has started. Run takes the process's signals while it runs.
 func Run(c Config) (*Report, error) {
+	if c.Parent == "" {
+		c.Parent = os.Getenv(env.Spawner)
+	}
+	return runAs(c, fmt.Sprintf("banyan-%d", os.Getpid()), catchSignals)
+}
+
+// runAs runs a job. name is that of its PMI's key-value space, and catch gives the signals that end
+// it.
+func runAs(c Config, name string, catch func() *signals) (*Report, error) {
 	p, err := c.check()
 	if err != nil {
 		return nil, err
@@ -74,9 +84,9 @@ func Run(c Config) (*Report, error) {
 		defer local.Close()
 		agents = []agent.Agent{local}
 	}
-	j := newJob(p, agents, recording, fmt.Sprintf("banyan-%d", os.Getpid()))
+	j := newJob(p, agents, recording, name)
 	defer close(j.over)
-	signals := catchSignals()
+	signals := catch()
 	defer signals.release()
 	p.paceHeartbeats(j.hosts.perCore())
 	j.answerRequests() // in the loop, which comes soon
@@ -130,6 +140,7 @@ func newJob(p *plan, agents []agent.Agent, recording *recording, name string) *j
 	}
 	j.server = j.newServer(name)
 	j.spawner = newSpawner(p, j.hosts, recording)
+	j.spawner.base = p.firstIncarnation
 	j.recovery = newRecoveryLead(p)
 	j.ledger.survive = p.FaultTolerance == FaultToleranceULFM || p.FaultTolerance == FaultToleranceMPI
 	if back != nil {

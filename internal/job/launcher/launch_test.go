@@ -167,7 +167,7 @@ func TestDeaths(t *testing.T) {
 		{"rank lost and handled", 1, "1 0 kill survive", 0, 1, CauseSignal, `rank 1 is lost, and the program goes on without it`,
 			"rank 0 hears that 1 is dead: signal 9 (killed)\n"},
 		{"rank of replicas lost and handled", 2, "1 -1 kill survive", 137, 2, CauseSignal,
-			`; replicas of a rank would learn of that at different places, so the program can't go on without it; rank 1 is lost \(signal 9 \(killed\) of all 2 replicas\): the job ends`, ""},
+			`; replicas of a rank would learn of that at different places, so the program can't go on without it \(with --order leader it can\); rank 1 is lost \(signal 9 \(killed\) of all 2 replicas\): the job ends`, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			o := run(t, Config{Ranks: 2, Replicas: tc.replicas}, append([]string{"die"}, strings.Fields(tc.args)...)...)

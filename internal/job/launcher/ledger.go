@@ -25,6 +25,7 @@ type entry struct {
 	pid       int  // of the process that initialised it, which may be a child; 0: unknown
 	finalized bool // it has said that it leaves
 	fenced    bool // the launcher killed it, because it was silent or outvoted
+	dismissed bool // fenced because the job goes on with another replica of its rank alone
 	retired   bool // fenced because its host is drained
 	outvoted  bool // fenced because data that it sends or has received is wrong
 	traced    bool // a debugger is attached to it

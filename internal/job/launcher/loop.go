@@ -55,7 +55,9 @@ func (j *job) loop(s *signals) {
 			stop = nil
 			j.halt()
 		case <-j.drained:
-			alive = !j.outputsEnded()
+			alive = !j.outputsEnded() || j.awaitSpawned()
+		case <-j.spawned.over():
+			alive = false
 		case <-giveUp:
 			alive = false
 		}
@@ -93,10 +95,12 @@ func (j *job) finish() {
 	if err != nil {
 		j.warn(fmt.Sprintf("the trace: %v", err))
 	}
-	j.warnOfLacks()
 	if !j.ending {
 		r.LostRanks = j.ledger.lostRanks()
 		r.ExitCode = j.ledger.exitCode()
+		if r.ExitCode == 0 {
+			r.ExitCode = j.spawned.code()
+		}
 		if r.ExitCode == 0 && j.outputError != nil {
 			r.ExitCode = 1
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"banyan/internal/job/control"
+	"banyan/internal/proto/thinning"
 )
 
 // said takes a message of a process.
@@ -24,8 +25,14 @@ func (j *job) said(p *process, m control.Message) {
 			j.ledger.survive = true
 			j.changed()
 		}
-	case control.Lacks:
-		j.lacks(m.Text)
+	case control.Counted:
+		j.leadThinning(func(c *thinning.Coordinator, out *thinning.Actions) { c.Counted(p.id, m.Number, out) })
+	case control.Settled:
+		j.leadThinning(func(c *thinning.Coordinator, out *thinning.Actions) { c.Settled(p.id, m.Results, out) })
+	case control.Spawn:
+		j.spawn(p, m)
+	case control.Disown:
+		j.spawned.disown(p, m.Number)
 	case control.Led:
 		j.led(j.ledger.Rank(p.id), m.Cause, m.Text)
 	case control.Finalized:

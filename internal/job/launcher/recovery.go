@@ -68,6 +68,7 @@ func (j *job) lead(tell func(m *recovery.Machine, now proto.Time, out *actions))
 	}
 	j.endJoining()
 	j.watchDrains()
+	j.beginThinning()
 	if deadline := r.Deadline(); deadline != r.timer {
 		if r.timer = deadline; deadline != proto.Never {
 			time.AfterFunc(time.Duration(deadline-j.clock()), func() {

@@ -254,7 +254,11 @@ func (j *job) replacementPassed(p *process, end ending) {
 	j.recovery.take(p.id)
 	j.beginAttempts()
 	rank := j.ledger.Rank(p.id)
-	if !j.ending && !j.isFalling() && j.ledger.rankEnd(rank).lost && !j.goesOn() {
+	switch {
+	case j.ending || j.isFalling() || !j.ledger.rankEnd(rank).lost:
+	case j.goesOn():
+		j.thin()
+	default:
 		j.loseRank(rank, fmt.Sprintf("no replica of rank %d is left", rank))
 	}
 }

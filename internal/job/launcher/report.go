@@ -148,6 +148,7 @@ const (
 	CauseCorruption  = "corruption"  // data that it sent or received was wrong; the launcher killed it
 	CauseSilence     = "silence"     // no heartbeat, or stopped; the launcher killed it
 	CauseDrained     = "drained"     // its host is to leave the job; the launcher killed it
+	CauseDismissed   = "dismissed"   // a rank was lost, and the job goes on with another replica of this one's rank
 	CauseHostLost    = "host lost"   // its host, or its agent, can't be reached any more
 )
 
@@ -181,7 +182,10 @@ func (d *Death) line(name, how string) string {
 		s += "the "
 	}
 	s += d.FoundBy
-	if d.Cause == CauseDrained {
+	switch d.Cause {
+	case CauseDismissed:
+		s = fmt.Sprintf("%s was ended, because a rank is lost and the job goes on with one replica of each", name)
+	case CauseDrained:
 		s = fmt.Sprintf("%s was ended, because its host is drained", name)
 	}
 	if d.Latency != nil {

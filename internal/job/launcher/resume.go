@@ -106,8 +106,12 @@ func (j *job) resume(r *Resumption) {
 	j.resumeAttempts(r)
 	j.hearAgain(r)
 	for rank := range proto.Rank(j.ledger.Ranks()) {
-		if !j.ending && j.ledger.rankEnd(rank).lost && !j.goesOn() && !j.mayBeSaved(rank) {
+		switch {
+		case j.ending || !j.ledger.rankEnd(rank).lost || j.mayBeSaved(rank):
+		case !j.goesOn():
 			j.loseRank(rank, takenOver)
+		case j.thins(): // what the launcher before did of that may be done again
+			j.thin()
 		}
 	}
 	j.awaitFaults()

@@ -31,6 +31,9 @@ const DefaultSnapshotEvery = 10 * time.Second
 // no snapshots.
 const snapshotLimit = 5 * time.Minute
 
+// copiesPause is after which time a snapshot is tried again whose memory is still being copied.
+const copiesPause = time.Second
+
 // rollbackLead leads the snapshots and rollbacks of a job. The loop owns it.
 type rollbackLead struct {
 	*rollback.Coordinator
@@ -51,6 +54,9 @@ type rollbackLead struct {
 	wentOn    wentOn       // from what the processes were last told to go on
 	joining   []proto.Proc // slots whose replacements the coordinator waits for
 	costs     costs        // of the present snapshot
+	copies    [2]int       // by slot: copies that are under way
+	kept      map[partAt]struct{}
+	freeing   int // hosts that are told to free parts
 	due       *time.Timer
 	deadline  proto.Time // for which a timer is set
 	readiness            // of the epoch
@@ -97,7 +103,7 @@ func newRollbackLead(p *plan) *rollbackLead {
 	r := &rollbackLead{
 		Coordinator: rollback.New(p.layout, p.toDisk(), proto.Time(snapshotLimit)), deadline: proto.Never,
 		committed: cut{output: make([][2]int64, p.ranks)}, taking: cut{slot: 1, output: make([][2]int64, p.ranks)},
-		inputs: make([]int64, p.size), opaque: slices.Repeat([]int64{-1}, p.size), readiness: newReadiness(p.size),
+		kept: make(map[partAt]struct{}), inputs: make([]int64, p.size), opaque: slices.Repeat([]int64{-1}, p.size), readiness: newReadiness(p.size),
 	}
 	r.screen = newRepeated(p.Screen, p.ranks)
 	p.Screen = r.screen
@@ -152,6 +158,10 @@ func (j *job) takeSnapshot() {
 	}
 	if wait := r.wait(time.Now(), j.SnapshotEvery); wait > 0 {
 		j.planSnapshot(wait)
+		return
+	}
+	if r.copies[1-r.committed.slot] > 0 || r.freeing > 0 {
+		j.planSnapshot(min(j.SnapshotEvery, copiesPause))
 		return
 	}
 	j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) {
@@ -215,6 +225,7 @@ func (j *job) committedSnapshot() {
 	r := j.back
 	r.committed, r.took, r.late = r.taking, r.begun, 0
 	r.screen.keepFrom(r.committed.output)
+	j.freeParts()
 	r.dir.commit(r.committed.number)
 	j.report.Snapshots = append(j.report.Snapshots, SnapshotReport{
 		Number: uint64(r.committed.number), At: Seconds(r.begun.Sub(j.started)), Paused: Seconds(r.paused), Held: Seconds(r.held), Took: Seconds(time.Since(r.begun)),
@@ -324,8 +335,6 @@ func (p *plan) checkRollback() error {
 		return nil
 	case p.layout.Replicated() && p.Order != OrderFree:
 		return errors.New("--rollback goes with replicas in free order only: what a leader has decided isn't part of a snapshot yet")
-	case p.layout.Replicated() && p.Verify:
-		return errors.New("--verify and --rollback don't go together yet in a job with replicas: leave one of them out")
 	case p.inproc():
 		return errors.New("the transport inproc has all ranks in one process: nothing would be left to go back")
 	case p.Trace != "":

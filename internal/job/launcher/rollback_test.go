@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"banyan/internal/job/agent"
+	"banyan/internal/job/control"
 	"banyan/internal/proto"
 	"banyan/internal/proto/rollback"
 )
@@ -100,6 +101,74 @@ func snapshot(j *job) {
 				c.Heard(j.clock(), proto.Proc(id), rollback.Report{Kind: kind, Epoch: c.Epoch(), Snapshot: n}, out)
 			})
 		}
+	}
+}
+
+// A copy of the snapshot to which the job would go back may take longer than two snapshots. The
+// second of them would be written to the memory that is being copied, so it waits.
+func TestSnapshotWaitsForCopies(t *testing.T) {
+	j, hosts := replicatedRollback(t)
+	j.beginEpoch()
+	snapshot(j)
+	hosts[2].copied = make(chan proto.Proc) // it takes no part for now
+	j.procs[1].host = 2
+	j.leave(&drain{host: 1, name: "b", over: make(chan struct{})}) // the copy there is to be made elsewhere
+	if snapshot(j); j.back.taking.number != 2 || j.back.copies != [2]int{0, 1} && j.back.copies != [2]int{1, 0} {
+		t.Fatalf("snapshot %d is taken, with copies %v", j.back.taking.number, j.back.copies)
+	}
+	if j.back.Committed() != 2 {
+		t.Fatalf("snapshot %d is committed", j.back.Committed())
+	}
+	if snapshot(j); j.back.taking.number != 2 {
+		t.Errorf("snapshot %d is taken into memory that is being copied", j.back.taking.number)
+	}
+	<-hosts[2].copied
+	for late := time.After(10 * time.Second); j.back.copies != [2]int{}; {
+		select {
+		case f := <-j.events:
+			f()
+		case <-late:
+			t.Fatal("the copy doesn't end")
+		}
+	}
+	if snapshot(j); j.back.Committed() != 3 {
+		t.Errorf("snapshot %d is committed, and 3 may be", j.back.Committed())
+	}
+}
+
+// A process has moved to another host. When the next snapshot is committed the host where it was
+// frees what it has kept, and others don't. Nothing is begun meanwhile that may use the memory.
+func TestOldPartsAreFreed(t *testing.T) {
+	j, hosts := replicatedRollback(t)
+	j.beginEpoch()
+	if snapshot(j); j.back.freeing > 0 {
+		t.Fatal("parts are freed that are needed")
+	}
+	hosts[1].copied = make(chan proto.Proc)
+	j.procs[1].host = 2
+	j.replacementJoined(j.procs[1], 0)
+	j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.EndJoining(1, out) })
+	if snapshot(j); j.back.Committed() != 2 || j.back.freeing != 1 {
+		t.Fatalf("snapshot %d is committed, %d hosts free parts", j.back.Committed(), j.back.freeing)
+	}
+	if snapshot(j); j.back.taking.number != 2 {
+		t.Errorf("snapshot %d is taken meanwhile", j.back.taking.number)
+	}
+	for range 2 {
+		if p := <-hosts[1].copied; p != 1 {
+			t.Errorf("the part of process %d is freed", p)
+		}
+	}
+	for late := time.After(10 * time.Second); j.back.freeing > 0; {
+		select {
+		case f := <-j.events:
+			f()
+		case <-late:
+			t.Fatal("it isn't told")
+		}
+	}
+	if snapshot(j); j.back.Committed() != 3 || j.back.freeing > 0 || len(hosts[0].copied)+len(hosts[2].copied) > 0 {
+		t.Errorf("snapshot %d is committed, %d hosts free parts", j.back.Committed(), j.back.freeing)
 	}
 }
 
@@ -219,5 +288,53 @@ func TestHostLostAtTheStart(t *testing.T) {
 	}
 	if x := <-hosts[2].started; !slices.Equal(x.Cores, []int{4}) {
 		t.Errorf("it is bound to %v", x.Cores)
+	}
+}
+
+// After the job has gone back, a process that hangs is found by another one, and killed. What was
+// suspected of the process before it is none of its business.
+func TestHungAfterGoingBack(t *testing.T) {
+	j, _ := replicatedRollback(t)
+	j.beginEpoch()
+	snapshot(j)
+	j.suspected(j.procs[1], control.Message{Type: control.Suspect, Proc: 0}) // it counts after evidenceGrace
+	before := slices.Clone(j.procs)
+	for id := range j.procs {
+		j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.Died(proto.Proc(id), c.Epoch(), false, out) })
+	}
+	j.back.read = true
+	handle := func(until func() bool) {
+		for late := time.After(10 * time.Second); !until(); {
+			select {
+			case f := <-j.events:
+				f()
+			case <-time.After(time.Millisecond):
+			case <-late:
+				t.Fatal("nothing goes on")
+			}
+		}
+	}
+	j.startAgain()
+	handle(func() bool { return !j.isFalling() })
+	over := time.Now().Add(2 * evidenceGrace)
+	handle(func() bool { return time.Now().After(over) })
+	killed := func(p *process) bool {
+		select {
+		case <-p.Process.(*fakeProcess).killed:
+			return true
+		default:
+			return false
+		}
+	}
+	if j.procs[0] == before[0] || j.procs[1] == before[1] || killed(j.procs[0]) {
+		t.Fatal("a process is killed for the one before it, or none was started")
+	}
+	hung := j.procs[1]
+	j.suspected(before[0], control.Message{Type: control.Suspect, Proc: 1, Incarnation: hung.incarnation, Silent: time.Second})
+	if !killed(hung) || killed(j.procs[0]) {
+		t.Errorf("killed: %t, the one that found it: %t", killed(hung), killed(j.procs[0]))
+	}
+	if e := j.ledger.entries[1]; !e.fenced || e.by != 0 || e.silent != time.Second {
+		t.Errorf("it counts as %+v", e)
 	}
 }

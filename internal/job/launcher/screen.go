@@ -1,6 +1,9 @@
 package launcher
 
 import (
+	"io"
+	"sync"
+
 	"banyan/internal/job/launcher/output"
 )
 
@@ -28,9 +31,11 @@ type printers struct {
 	shown          func(rank int, stderr bool, n int64)
 }
 
+// newPrinters has the job, and those that it spawns, write to the same two writers by turns.
 func newPrinters(c *Config) *printers {
+	c.Stdout, c.Stderr = &byTurns{w: c.Stdout}, &byTurns{w: c.Stderr}
 	return &printers{
-		stdout: output.NewPrinter(c.Stdout, c.Label, lineHold), stderr: output.NewPrinter(c.Stderr, c.Label, lineHold),
+		stdout: output.NewPrinter(c.Stdout, c.Label, lineHold).OfJob(c.labels), stderr: output.NewPrinter(c.Stderr, c.Label, lineHold).OfJob(c.labels),
 	}
 }
 
@@ -52,3 +57,15 @@ func (p *printers) Ended(rank int) {
 func (p *printers) Note(text string) { p.stderr.Note(text) }
 
 func (p *printers) OnShown(f func(rank int, stderr bool, n int64)) { p.shown = f }
+
+// byTurns is a writer that several may use.
+type byTurns struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (t *byTurns) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.w.Write(b)
+}

@@ -60,6 +60,7 @@ func (j *job) interrupt(sig syscall.Signal) {
 	for _, p := range j.processes() {
 		p.Say(control.Message{Type: control.Shutdown, Text: reason})
 	}
+	j.spawned.signal(sig)
 	j.signalAll(sig)
 	j.signalAll(unix.SIGCONT) // a stopped process doesn't see the signal
 }

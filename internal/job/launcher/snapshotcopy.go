@@ -9,7 +9,9 @@ import (
 )
 
 // Parts of snapshots are copied from one agent to another, and to and from disk, while the
-// processes go on.
+// processes go on. A copy may take longer than its snapshot counts: that was discarded, or another
+// one was committed after it. No snapshot is taken into memory of which a copy is still under way
+// (rollbackLead.copies): it would read two snapshots in one, or write over the later one.
 
 // copyPart copies a part of a snapshot to another host, or to disk. The loop doesn't wait.
 func (j *job) copyPart(a rollback.Action) {
@@ -21,6 +23,10 @@ func (j *job) copyPart(a rollback.Action) {
 		return partPlace{j.hosts.agents[x.Host].(agent.SnapshotAgent), x.Proc}
 	} // checkRollback has seen to that
 	rank, dir := j.layout.Rank(a.To.Proc), j.back.dir
+	j.back.copies[slot]++
+	if a.To.Host != rollback.Disk {
+		j.keepsPart(int(a.To.Host), a.To.Proc)
+	}
 	copied := func(problem string) {
 		j.rewind(func(c *rollback.Coordinator, out *[]rollback.Action) { c.Copied(a.Snapshot, a.To, problem, out) })
 	}
@@ -36,6 +42,7 @@ func (j *job) copyPart(a rollback.Action) {
 			travelled, err = transfer(slot, at(a.From), at(a.To))
 		}
 		j.post(func() {
+			j.back.copies[slot]--
 			if a.Snapshot == j.back.taking.number {
 				j.back.costs.copied += travelled
 			}

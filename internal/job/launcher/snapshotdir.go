@@ -93,7 +93,13 @@ type snapshotDir struct {
 	ended   bool                                          // clear was called
 	writers sync.WaitGroup                                // writes under way
 	parts   map[rollback.Snapshot]map[proto.Rank]filePart // that were written, and aren't in a manifest yet
+	// discarded is the last snapshot that isn't to be. A part of it may still be being written.
+	// Numbers ascend, and there is one at a time, so no part of an earlier one is wanted either.
+	discarded rollback.Snapshot
 }
+
+// errDiscarded is the error of a write for a snapshot that isn't to be any more.
+var errDiscarded = errors.New("the snapshot was discarded")
 
 func newSnapshotDir(path string) *snapshotDir {
 	return &snapshotDir{path: path, parts: map[rollback.Snapshot]map[proto.Rank]filePart{}}
@@ -117,12 +123,28 @@ func (d *snapshotDir) begin() bool {
 	return true
 }
 
-// keep writes a part that an agent has.
+// unwanted says whether a snapshot was discarded.
+func (d *snapshotDir) unwanted(n rollback.Snapshot) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return n <= d.discarded
+}
+
+// keep writes a part that an agent has. If the snapshot is discarded meanwhile nothing is left.
 func (d *snapshotDir) keep(n rollback.Snapshot, rank proto.Rank, slot int, from partPlace) error {
 	if !d.begin() {
 		return errEnded
 	}
 	defer d.writers.Done()
+	err := d.write(n, rank, slot, from)
+	if d.unwanted(n) {
+		d.remove(n)
+		return errDiscarded
+	}
+	return err
+}
+
+func (d *snapshotDir) write(n rollback.Snapshot, rank proto.Rank, slot int, from partPlace) error {
 	in, err := from.ReadPart(from.proc, slot, nil)
 	if err != nil {
 		return err
@@ -156,6 +178,10 @@ func (d *snapshotDir) complete(m manifest) error {
 	defer d.writers.Done()
 	n := rollback.Snapshot(m.Number)
 	d.mu.Lock()
+	if n <= d.discarded {
+		d.mu.Unlock()
+		return errDiscarded
+	}
 	for rank := range proto.Rank(m.Ranks) {
 		m.Parts = append(m.Parts, d.parts[n][rank])
 	}
@@ -217,6 +243,7 @@ func (d *snapshotDir) discard(n rollback.Snapshot) {
 	}
 	d.mu.Lock()
 	delete(d.parts, n)
+	d.discarded = n
 	d.mu.Unlock()
 	d.remove(n)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,6 +117,34 @@ func TestSnapshotsEndWithTheirJob(t *testing.T) {
 	}
 	if err := d.keep(6, 0, 0, partPlace{k, 0}); !errors.Is(err, errEnded) {
 		t.Errorf("a part is kept after the end: %v", err)
+	}
+}
+
+// A part that is still being written when its snapshot is discarded leaves nothing behind, and its
+// snapshot isn't completed. The next one is.
+func TestDiscardedSnapshotLeavesNothing(t *testing.T) {
+	d := twoSnapshots(t)
+	before := d.numbers()
+	k := &slowAgent{partAgent{parts: map[proto.Proc][]byte{0: []byte("zero")}}, make(chan bool), make(chan bool)}
+	kept := make(chan error)
+	go func() { kept <- d.keep(5, 0, 0, partPlace{k, 0}) }()
+	<-k.asked
+	d.discard(5)
+	close(k.released)
+	if err := <-kept; !errors.Is(err, errDiscarded) {
+		t.Errorf("the part is kept: %v", err)
+	}
+	if err := d.complete(manifest{Number: 5, Ranks: 1, Output: make([][2]int64, 1)}); !errors.Is(err, errDiscarded) {
+		t.Errorf("the snapshot is completed: %v", err)
+	}
+	if left := d.numbers(); !slices.Equal(left, before) {
+		t.Errorf("snapshots %v are there, want %v", left, before)
+	}
+	if err := d.keep(6, 0, 0, partPlace{&k.partAgent, 0}); err != nil {
+		t.Error(err)
+	}
+	if err := d.complete(manifest{Number: 6, Ranks: 1, Output: make([][2]int64, 1)}); err != nil {
+		t.Error(err)
 	}
 }
 

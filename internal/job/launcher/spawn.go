@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
@@ -166,6 +167,9 @@ func (s *spawner) startError(host int, err error) error {
 		code = CodeNotExecutable
 	case syscall.ENOENT: // the interpreter is missing, or the program, on another host
 		code = CodeNotFound
+		if where != "" && !filepath.IsAbs(program) { // an agent that has joined: its directories are its own
+			where += ", in the directory of its agent or of --wdir"
+		}
 	}
 	return &StartError{code, fmt.Errorf("%s can't be started%s: %w", program, where, e.Err)}
 }

@@ -49,6 +49,7 @@ type Description struct {
 	Debug, Heal                       bool
 	PrivateDir                        string
 	Label, AllowSharedHost            bool
+	Slots                             int
 	Places                            []int
 	Racks                             []string
 }
@@ -128,7 +129,7 @@ func (j *job) state() *State {
 		Job: Description{
 			Degrees: j.Degrees, Protocol: j.Protocol, Order: j.Order, Verify: j.Verify, Bind: j.Bind, Limit: j.Limit, Transport: j.Transport, Encrypt: j.Encrypt,
 			Bcast: j.Bcast, HeartbeatPeriod: j.HeartbeatPeriod, HeartbeatTimeout: j.HeartbeatTimeout, Debug: j.Debug, Heal: j.Heal,
-			PrivateDir: j.PrivateDir, Label: j.Label, AllowSharedHost: j.AllowSharedHost, Places: j.Places, Racks: j.Racks,
+			PrivateDir: j.PrivateDir, Label: j.Label, AllowSharedHost: j.AllowSharedHost, Slots: j.Slots, Places: j.Places, Racks: j.Racks,
 		},
 		Hosts: j.hosts.found, Lost: make([]bool, len(j.hosts.found)), Survive: j.ledger.survive, Report: j.report,
 		Slots: make([]SlotState, j.size), Left: slices.Clone(j.hosts.left), Drains: j.drainStates(),
@@ -177,7 +178,7 @@ func (d *Description) config(c Config) Config {
 	c.Degrees, c.Protocol, c.Order, c.Verify, c.Bind, c.Limit = d.Degrees, d.Protocol, d.Order, d.Verify, d.Bind, d.Limit
 	c.Transport, c.Encrypt, c.Bcast, c.Debug, c.Heal = d.Transport, d.Encrypt, d.Bcast, d.Debug, d.Heal
 	c.HeartbeatPeriod, c.HeartbeatTimeout = d.HeartbeatPeriod, d.HeartbeatTimeout
-	c.PrivateDir, c.Label, c.AllowSharedHost, c.Places = d.PrivateDir, d.Label, d.AllowSharedHost, slices.Clone(d.Places)
+	c.PrivateDir, c.Label, c.AllowSharedHost, c.Slots, c.Places = d.PrivateDir, d.Label, d.AllowSharedHost, d.Slots, slices.Clone(d.Places)
 	c.Racks = slices.Clone(d.Racks)
 	return c
 }

@@ -76,7 +76,7 @@ type staged struct {
 // check enters the directory, and checks that the files are those of the console.
 func (o *Order) check() error {
 	if err := os.Chdir(o.Dir); err != nil {
-		return fmt.Errorf("programs can't start in %s: %w: use a directory that all hosts have (--wdir)", o.Dir, errors.Unwrap(err))
+		return fmt.Errorf("programs can't start in %s: %w: use a directory that all hosts have (--wdir), or --stage, which makes one", o.Dir, errors.Unwrap(err))
 	}
 	for _, f := range o.Files {
 		if err := f.check(); err != nil {

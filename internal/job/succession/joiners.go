@@ -17,22 +17,37 @@ const reserved = 64
 // firstNew is the first number of those.
 func firstNew(highest int, term uint64) int { return highest + 1 + reserved*int(term) }
 
-// joiners has hosts take part that are added at this launcher, before it hears of them.
-func (s *Successor) joiners(from <-chan launcher.Arrival) <-chan launcher.Arrival {
-	to := make(chan launcher.Arrival)
+// joining has hosts take part that are added, before the launcher hears of them. Each waits until
+// its agent has opened, which may be until its host is lost: so none waits for another one's. They
+// are introduced, and told to the launcher, in one order, because both number them by it.
+func joining(from <-chan launcher.Arrival, over <-chan struct{}, open func(launcher.Arrival) (introduce func())) <-chan launcher.Arrival {
+	type opened struct {
+		launcher.Arrival
+		introduce func()
+	}
+	to, ready := make(chan launcher.Arrival), make(chan opened)
 	go func() {
 		for {
 			select {
-			case a := <-from:
-				if r, far := a.Agent.(*remote.Remote); far {
-					s.introduce(r)
+			case a, more := <-from:
+				if !more {
+					from = nil
+					continue
 				}
+				go func() {
+					select {
+					case ready <- opened{a, open(a)}:
+					case <-over:
+					}
+				}()
+			case x := <-ready:
+				x.introduce()
 				select {
-				case to <- a:
-				case <-s.over:
+				case to <- x.Arrival:
+				case <-over:
 					return
 				}
-			case <-s.over:
+			case <-over:
 				return
 			}
 		}
@@ -40,12 +55,27 @@ func (s *Successor) joiners(from <-chan launcher.Arrival) <-chan launcher.Arriva
 	return to
 }
 
-// introduce has a host take part.
-func (s *Successor) introduce(r *remote.Remote) {
+// opening opens the agent of a host that is added, and returns what introduces it to the others.
+// One that doesn't answer is introduced all the same: it is lost, or will be.
+func opening(a launcher.Arrival, introduce func(*remote.Remote, wire.Ports)) func() {
+	r, far := a.Agent.(*remote.Remote)
+	if !far {
+		return func() {}
+	}
 	ports, err := r.Open()
 	if err != nil {
 		slog.Debug("succession: an agent doesn't open", "agent", r.Number(), "err", err)
 	}
+	return func() { introduce(r, ports) }
+}
+
+// joiners has hosts take part that are added at this launcher.
+func (s *Successor) joiners(from <-chan launcher.Arrival) <-chan launcher.Arrival {
+	return joining(from, s.over, func(a launcher.Arrival) func() { return opening(a, s.introduce) })
+}
+
+// introduce has a host take part whose agent has opened.
+func (s *Successor) introduce(r *remote.Remote, ports wire.Ports) {
 	s.mu.Lock()
 	h := s.nextHost
 	s.nextHost++

@@ -194,30 +194,13 @@ func (o *Owner) charter(h steward.Host) []byte {
 		Job: o.will.Info.Name, Error: o.will.Error, Batch: o.will.Batch})
 }
 
-// arrivals has hosts take part that are added, before the launcher hears of them.
+// arrivals has hosts take part that are added.
 func (o *Owner) arrivals(from <-chan launcher.Arrival) <-chan launcher.Arrival {
-	to := make(chan launcher.Arrival)
-	go func() {
-		for a := range from {
-			if r, far := a.Agent.(*remote.Remote); far {
-				o.introduce(r)
-			}
-			select {
-			case to <- a:
-			case <-o.over:
-				return
-			}
-		}
-	}()
-	return to
+	return joining(from, o.over, func(a launcher.Arrival) func() { return opening(a, o.introduce) })
 }
 
-// introduce has a host take part that is added.
-func (o *Owner) introduce(r *remote.Remote) {
-	ports, err := r.Open()
-	if err != nil {
-		slog.Debug("succession: an agent doesn't open", "agent", r.Number(), "err", err)
-	}
+// introduce has a host take part whose agent has opened.
+func (o *Owner) introduce(r *remote.Remote, ports wire.Ports) {
 	o.mu.Lock()
 	h := first + 1
 	for o.remotes[h] != nil || h == o.first.Witness {

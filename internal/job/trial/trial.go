@@ -92,7 +92,7 @@ func (c *Config) once(v *Verdict) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	comparison := check.Compare(check.Job{Dir: dir, Ranks: c.ranks(), Procs: c.procs, Readable: readable})
+	comparison := check.Compare(check.Job{Dir: dir, Ranks: c.ranks(), Procs: c.procs, Order: c.Job.Order, Readable: readable})
 	defer comparison.Close()
 	stop, said := make(chan struct{}), new(tail)
 	job := c.job(check.Environment(dir, v.Seed, v.look()), said)

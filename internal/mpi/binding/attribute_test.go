@@ -166,7 +166,7 @@ func TestPredefinedAttributes(t *testing.T) {
 			return at
 		}
 		for key, want := range map[int32]int32{KeyTagUb: 1<<31 - 1, KeyHost: ProcNull, KeyIo: AnySource, KeyWtimeIsGlobal: 1,
-			KeyUniverseSize: 3, KeyAppnum: 0} {
+			KeyUniverseSize: 5, KeyAppnum: 0} {
 			if got := *get(CommWorld, key); got != want || *get(dup, key) != want {
 				t.Errorf("attribute %d is %d, want %d", key, got, want)
 			}

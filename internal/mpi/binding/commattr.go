@@ -25,7 +25,7 @@ func (p *Process) describeWorld(ranks int) {
 		// The clock is the host's, not the process's.
 		wtimeIsGlobal: truth(oneHost(p.job.Hosts())),
 		appnum:        int32(p.job.Program()),
-		universe:      int32(ranks),
+		universe:      int32(max(ranks, p.job.Universe())),
 		tolerant:      truth(p.job.Tolerant()),
 	}
 	p.pins.Pin(p.values)

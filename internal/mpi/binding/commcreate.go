@@ -9,7 +9,7 @@ import (
 // newCommunicator gives a new communicator its parent's error handler. Constructors set the
 // rest.
 func (p *Process) newCommunicator(parent *communicator, inner *comm.Comm) *communicator {
-	c := &communicator{comm: inner, session: parent.session}
+	c := &communicator{comm: inner, session: parent.session, link: parent.link.retain()}
 	c.errhandler.Store(parent.errhandler.Load())
 	return c
 }
@@ -166,7 +166,7 @@ func (p *Process) CommSplitType(comm Comm, splitType, key int32, info Info, newc
 	if !valid {
 		return p.noInfo(function, info)
 	}
-	color, together := int32(Undefined), p.togetherOf(int(p.worldRank()))
+	color, together := int32(Undefined), p.togetherOf(c)
 	switch splitType {
 	case CommTypeShared:
 		color = together
@@ -181,19 +181,24 @@ func (p *Process) CommSplitType(comm Comm, splitType, key int32, info Info, newc
 	return p.split(function, c, color, key, newcomm)
 }
 
-// togetherOf numbers the set of ranks that share memory with a rank: those on its host. In a job
-// with replicas each replica has memory of its own, so no ranks share any.
-func (p *Process) togetherOf(rank int) int32 {
+// togetherOf numbers the set of ranks of a communicator that share memory with this one: those on
+// its host. In a job with replicas each replica has memory of its own, so no ranks share any.
+func (p *Process) togetherOf(c *communicator) int32 {
+	_, rank := c.comm.Engine().Self()
 	if p.copies() {
 		return int32(rank)
 	}
-	return p.hostOf(rank)
+	return p.hostOf(c, int(rank))
 }
 
-// hostOf is the number of a rank's host. It is the host of the first replica, so that all
-// replicas agree.
-func (p *Process) hostOf(rank int) int32 {
-	if hosts := p.job.Hosts(); rank < len(hosts) {
+// hostOf is the number of a rank's host, in the job or connection of a communicator. It is the host
+// of the first replica, so that all replicas agree.
+func (p *Process) hostOf(c *communicator, rank int) int32 {
+	hosts := p.job.Hosts()
+	if c.link != nil {
+		hosts = c.link.conn.Hosts
+	}
+	if rank < len(hosts) {
 		return hosts[rank]
 	}
 	return 0
@@ -210,14 +215,14 @@ func (p *Process) CommCreate(comm_ Comm, group Group, newcomm *Comm) Code {
 		return p.noGroup(function, group)
 	}
 	if c.inter != nil {
-		inner, err := c.inter.Create(g.ranks)
+		inner, err := c.inter.Create(p.inside(c, g.ranks))
 		if errors.Is(err, comm.ErrRank) {
 			*newcomm = CommNull
 			return p.fail(c, function, ErrGroup, "the group has ranks that aren't in the local group of %s", c.title())
 		}
 		return p.finishInter(function, c, inner, err, newcomm)
 	}
-	inner, err := c.comm.Create(g.ranks)
+	inner, err := c.comm.Create(p.inside(c, g.ranks))
 	return p.finishGroup(function, c, inner, err, newcomm)
 }
 
@@ -235,7 +240,7 @@ func (p *Process) CommCreateGroup(comm Comm, group Group, tag int32, newcomm *Co
 	case tag < 0:
 		return p.fail(c, function, ErrTag, "the tag is %d", tag)
 	}
-	inner, err := c.comm.CreateGroup(g.ranks, int(tag))
+	inner, err := c.comm.CreateGroup(p.inside(c, g.ranks), int(tag))
 	return p.finishGroup(function, c, inner, err, newcomm)
 }
 
@@ -250,7 +255,8 @@ func (p *Process) finishGroup(function string, c *communicator, inner *comm.Comm
 // CommFree is MPI_Comm_free.
 func (p *Process) CommFree(comm *Comm) Code { return p.freeComm("MPI_Comm_free", comm) }
 
-// CommDisconnect is MPI_Comm_disconnect: operations under way end first.
+// CommDisconnect is MPI_Comm_disconnect: operations under way end first. Of a connection, it
+// waits for nobody: the connection itself ends in the background, when all have come as far.
 func (p *Process) CommDisconnect(comm *Comm) Code { return p.freeComm("MPI_Comm_disconnect", comm) }
 
 func (p *Process) freeComm(function string, h *Comm) Code {
@@ -285,11 +291,11 @@ func (p *Process) CommCompare(comm1, comm2 Comm, result *int32) Code {
 		return Success
 	}
 	if a.inter != nil {
-		*result = compareInter(a.inter, b.inter)
+		*result = p.compareInter(a, b)
 		return Success
 	}
-	*result = compareGroups(&group{ranks: a.comm.Ranks()}, &group{ranks: b.comm.Ranks()})
-	if *result == Ident && !a.comm.Same(b.comm) {
+	*result = compareGroups(&group{ranks: p.outside(a, a.comm.Ranks())}, &group{ranks: p.outside(b, b.comm.Ranks())})
+	if *result == Ident && (a.link != b.link || !a.comm.Same(b.comm)) {
 		*result = Congruent
 	}
 	return Success

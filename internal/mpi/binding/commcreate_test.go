@@ -160,6 +160,7 @@ func TestCommErrors(t *testing.T) {
 			"a negative tag":                   {p.CommCreateGroup(CommWorld, outside, -1, &c), ErrTag},
 			"a strange info object":            {p.CommDupWithInfo(CommWorld, Info(CommWorld), &c), ErrInfo},
 			"the remote size":                  {p.CommRemoteSize(CommWorld, &n), ErrComm},
+			"no place for the parent":          {p.CommGetParent(nil), ErrArg},
 		}
 		if rankOf(p) == 1 {
 			one := []int32{0, 1}

@@ -51,7 +51,7 @@ func (p *Process) CommFailureGetAcked(comm Comm, failedgrp *Group) Code {
 }
 
 func (p *Process) failedGroup(function string, c *communicator, ranks []proto.Rank, to *Group) Code {
-	h := p.newGroup(ranks, c.session)
+	h := p.newGroup(p.outside(c, ranks), c.session)
 	if h == 0 {
 		return p.fail(c, function, ErrNoMem, "there are too many groups")
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"banyan/internal/mpi/comm"
+	"banyan/internal/proto"
 )
 
 // Communicators of groups, without a parent. The string tag tells apart what several threads make
@@ -37,6 +38,8 @@ func (p *Process) founder(function string, g *group, h Group, hints Info, e Errh
 		return nil, p.fail(c, function, ErrInfo, "%#x is no info object, or has been freed", uintptr(hints))
 	case g == nil:
 		return nil, p.fail(c, function, ErrGroup, "the group %#x is none, or has been freed", uintptr(h))
+	case slices.ContainsFunc(g.ranks, func(r proto.Rank) bool { return int(r) >= world.comm.Size() }):
+		return nil, p.fail(c, function, ErrGroup, "the group has processes that aren't in this job: make an intercommunicator, merge it, and make communicators from that")
 	case len(g.ranks) > 0 && !slices.Contains(g.ranks, world.comm.Ranks()[world.comm.Rank()]):
 		return nil, p.fail(c, function, ErrGroup, "this rank isn't in the group")
 	}
@@ -101,6 +104,10 @@ func (p *Process) IntercommCreateFromGroups(localGroup Group, localLeader int32,
 		case remoteLeader < 0 || int(remoteLeader) >= len(remote.ranks):
 			wrong = func() Code {
 				return p.fail(c, function, ErrRank, "the remote leader is %d, and the remote group has %d ranks", remoteLeader, len(remote.ranks))
+			}
+		case int(remote.ranks[remoteLeader]) >= p.world.Load().comm.Size():
+			wrong = func() Code {
+				return p.fail(c, function, ErrGroup, "the remote leader is no process of this job")
 			}
 		case stringtag == nil:
 			wrong = func() Code { return p.fail(c, function, ErrArg, "the string tag is NULL") }

@@ -55,12 +55,3 @@ func (p *Process) CommGetInfo(comm Comm, infoUsed *Info) Code {
 	*infoUsed = Info(p.infos.add(c.info.Load().copy()))
 	return Success
 }
-
-// CommGetParent is MPI_Comm_get_parent: no process was started by another.
-func (p *Process) CommGetParent(parent *Comm) Code {
-	if !p.live() {
-		return p.outOfTime("MPI_Comm_get_parent")
-	}
-	*parent = CommNull
-	return Success
-}

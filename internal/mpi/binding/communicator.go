@@ -23,6 +23,7 @@ type communicator struct {
 	topology   topology     // nil if it has none
 	sendBuffer sendBuffer   // for its buffered sends
 	session    *session     // that it comes from; nil: from the world
+	link       *link        // the connection that it belongs to; nil: the job
 
 	idle atomic.Pointer[collective] // for its next collective call
 }
@@ -39,6 +40,7 @@ func (c *communicator) release() {
 
 // free gives up its contexts.
 func (c *communicator) free() {
+	defer c.link.release()
 	if c.inter != nil {
 		c.inter.Free()
 		return

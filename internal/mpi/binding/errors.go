@@ -122,7 +122,7 @@ func classOfError(err error) Code {
 	switch {
 	case errors.Is(err, process.ErrPending):
 		return ErrProcFailedPending
-	case errors.Is(err, process.ErrRankLost):
+	case errors.Is(err, process.ErrRankLost), errors.Is(err, process.ErrClosed), errors.Is(err, process.ErrFenced): // the latter two of connections
 		return ErrProcFailed
 	case errors.Is(err, process.ErrRevoked):
 		return ErrRevoked
@@ -156,6 +156,9 @@ func classOfError(err error) Code {
 		return ErrCount
 	case errors.Is(err, process.ErrFreed):
 		return ErrComm
+	}
+	if code, is := classOfConnection(err); is {
+		return code
 	}
 	if code, is := classOfFile(err); is {
 		return code

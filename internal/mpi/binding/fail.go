@@ -79,7 +79,7 @@ func (p *Process) LastWords(where string) {
 func (p *Process) awaitEnd(c *communicator, err error) {
 	if errors.Is(err, process.ErrRankLost) {
 		if c.ends() {
-			p.job.AwaitEnd(err)
+			p.job.AwaitEnd(c.link.inJob(p, err))
 		}
 	}
 }
@@ -117,32 +117,4 @@ func (p *Process) outOfTime(function string) Code {
 	}
 	p.host.Exit(1, function+" "+why)
 	return ErrOther
-}
-
-// Unsupported is the error of a function that isn't implemented. comm is a communicator among
-// its arguments, or 0, and win a window.
-func (p *Process) Unsupported(function string, comm Comm, win Win) Code {
-	var c *communicator
-	if comm != 0 {
-		if c = p.communicator(comm); c == nil {
-			return p.noComm(function, comm)
-		}
-	}
-	if win != 0 {
-		w := p.window(win)
-		if w == nil {
-			return p.noWin(function, win)
-		}
-		return p.fail(&w.communicator, function, ErrUnsupportedOperation, "Banyan doesn't implement this function yet: "+
-			"only what ranks of one host load and store at the addresses of MPI_Win_shared_query")
-	}
-	return p.fail(c, function, ErrUnsupportedOperation, "Banyan doesn't implement this function yet")
-}
-
-// Lacks notes that the program has called a function that isn't implemented: the job says so at
-// its end.
-func (p *Process) Lacks(function string) {
-	if p.live() {
-		p.job.Lacks(function)
-	}
 }

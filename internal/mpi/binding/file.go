@@ -126,8 +126,8 @@ func (p *Process) FileOpen(comm Comm, filename *byte, amode int32, info Info, fh
 		Create: amode&ModeCreate != 0, Excl: amode&ModeExcl != 0,
 		Append: amode&ModeAppend != 0, DeleteOnClose: amode&ModeDeleteOnClose != 0,
 		Hints:  file.Defaults().With(hints.get),
-		Host:   func(r proto.Rank) int32 { return p.hostOf(int(r)) },
-		Synced: p.severalHosts(),
+		Host:   func(r proto.Rank) int32 { return p.hostOf(c, int(r)) },
+		Synced: p.severalHosts(c),
 	})
 	if err != nil {
 		inner.Free()
@@ -215,9 +215,13 @@ func (p *Process) deleteFile(name string) error {
 	return file.DeleteOnce(once, name)
 }
 
-// severalHosts tells whether processes of the job are on different hosts.
-func (p *Process) severalHosts() bool {
+// severalHosts tells whether processes of a communicator's job or connection are on different
+// hosts.
+func (p *Process) severalHosts(c *communicator) bool {
 	hosts := p.job.Hosts()
+	if c.link != nil {
+		hosts = c.link.conn.Hosts
+	}
 	return slices.ContainsFunc(hosts, func(h int32) bool { return h != hosts[0] })
 }
 
@@ -227,7 +231,7 @@ func (p *Process) FileGetGroup(fh File, group *Group) Code {
 	if f == nil {
 		return p.noFile("MPI_File_get_group", fh)
 	}
-	*group = p.newGroup(f.comm.Ranks(), nil)
+	*group = p.newGroup(p.outside(&f.communicator, f.comm.Ranks()), nil)
 	return Success
 }
 

@@ -6,7 +6,8 @@ import (
 	"banyan/internal/proto"
 )
 
-// group is an ordered set of ranks of the world. It never changes.
+// group is an ordered set of ranks of the world, and of processes of other jobs: those have numbers
+// above all ranks (link.go). It never changes.
 type group struct {
 	ranks   []proto.Rank
 	session *session // that it comes from; nil: from a communicator
@@ -291,6 +292,6 @@ func (p *Process) CommGroup(comm Comm, group *Group) Code {
 	if c.inter != nil {
 		ranks = c.inter.LocalRanks()
 	}
-	*group = p.newGroup(ranks, c.session)
+	*group = p.newGroup(p.outside(c, ranks), c.session)
 	return Success
 }

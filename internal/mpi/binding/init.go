@@ -70,6 +70,10 @@ func (p *Process) join(function string, level int32) Code {
 	p.support(level)
 	p.heard.begin(job.Engine())
 	p.state.Store(running)
+	if err := p.meetParent(); err != nil {
+		job.Abort(1, fmt.Sprintf("%s: the processes that have spawned this job can't be reached: %v", function, err))
+		return ErrOther
+	}
 	return Success
 }
 
@@ -193,9 +197,13 @@ func (p *Process) Abort(comm Comm, errorcode int32) Code {
 
 // abort ends the ranks of a communicator; nil: all.
 func (p *Process) abort(c *communicator, code int, why string) {
-	if c == nil || c.everyone().Size() == p.world.Load().comm.Size() {
+	switch {
+	case c != nil && c.link != nil:
+		c.link.conn.Abort(code)
 		p.job.Abort(code, why)
-	} else {
+	case c == nil || c.everyone().Size() == p.world.Load().comm.Size():
+		p.job.Abort(code, why)
+	default:
 		if p.host.Flush != nil {
 			p.host.Flush()
 		}

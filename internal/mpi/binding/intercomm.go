@@ -32,6 +32,10 @@ func (p *Process) IntercommCreate(localComm Comm, localLeader int32, peerComm Co
 			wrong = func() Code {
 				return p.fail(c, function, ErrRank, "the remote leader is %d, and the peer communicator has %d ranks", remoteLeader, peer.comm.Size())
 			}
+		case peer.link != c.link:
+			wrong = func() Code {
+				return p.fail(c, function, ErrComm, "%s and %s aren't of one connection: the groups have no way to each other", c.title(), peer.title())
+			}
 		case tag < 0:
 			wrong = func() Code { return p.fail(c, function, ErrTag, "the tag is %d, and must not be negative", tag) }
 		default:
@@ -89,7 +93,7 @@ func (p *Process) CommRemoteSize(comm Comm, size *int32) Code {
 func (p *Process) CommRemoteGroup(comm Comm, group *Group) Code {
 	c, code := p.betweenGroups("MPI_Comm_remote_group", comm)
 	if c != nil {
-		*group = p.newGroup(c.inter.Ranks(), c.session)
+		*group = p.newGroup(p.outside(c, c.inter.Ranks()), c.session)
 	}
 	return code
 }
@@ -112,12 +116,12 @@ func (p *Process) isInter(c *communicator, function string) Code {
 }
 
 // compareInter compares two intercommunicators.
-func compareInter(a, b *comm.Inter) int32 {
-	if a.Same(b) {
+func (p *Process) compareInter(a, b *communicator) int32 {
+	if a.link == b.link && a.inter.Same(b.inter) {
 		return Ident
 	}
-	local := compareGroups(&group{ranks: a.LocalRanks()}, &group{ranks: b.LocalRanks()})
-	remote := compareGroups(&group{ranks: a.Ranks()}, &group{ranks: b.Ranks()})
+	local := compareGroups(&group{ranks: p.outside(a, a.inter.LocalRanks())}, &group{ranks: p.outside(b, b.inter.LocalRanks())})
+	remote := compareGroups(&group{ranks: p.outside(a, a.inter.Ranks())}, &group{ranks: p.outside(b, b.inter.Ranks())})
 	switch {
 	case local == Unequal || remote == Unequal:
 		return Unequal

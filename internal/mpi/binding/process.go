@@ -32,12 +32,14 @@ type Job interface {
 	// AwaitEnd waits until the job ends because of a lost rank, which the error names, or goes on
 	// without it. The launcher knows the cause better than this process.
 	AwaitEnd(err error)
-	// Lacks says that the program has called a function that isn't implemented.
-	Lacks(function string)
 	// Hosts numbers the host of each process, nil if they are unknown.
 	Hosts() []int32
 	// Program is the number of this program among the job's, from 0, or -1 if it isn't known.
 	Program() int
+	// Universe is for how many processes the job's hosts were named or allocated; 0: that isn't
+	// known.
+	Universe() int
+	Connector
 }
 
 // Host is the surroundings of a Process: the C side of the library, or a test.
@@ -84,6 +86,8 @@ type Process struct {
 	joining      sync.Mutex  // of the first session, or MPI_Init
 
 	world, self atomic.Pointer[communicator] // nil unless running
+	parent      atomic.Pointer[communicator] // with those that have spawned this job; nil: nobody has
+	strangers   strangers
 
 	comms       table[communicator]
 	groups      table[group]

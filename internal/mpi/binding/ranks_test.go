@@ -10,6 +10,7 @@ import (
 
 	"banyan/internal/job/join"
 	"banyan/internal/proto"
+	"banyan/internal/runtime/connection"
 	"banyan/internal/runtime/engine"
 )
 
@@ -86,10 +87,10 @@ func (m *testMember) InitialErrhandler() Errhandler {
 	}
 	return ErrorsAreFatal
 }
-func (m *testMember) Lacks(string)   {}
 func (m *testMember) AwaitEnd(error) {}
 func (m *testMember) Hosts() []int32 { return nil }
 func (m *testMember) Program() int   { return 0 }
+func (m *testMember) Universe() int  { return 5 }
 
 // expected is the reason why a test's Abort isn't a failure.
 var expected sync.Map // *testing.T → func(why string)
@@ -251,3 +252,27 @@ func TestFatal(t *testing.T) {
 		t.Errorf("said %q, want %q", said, want)
 	}
 }
+
+// The members of a local job can't have connections: TestDynamic in capi/test has programs that
+// can.
+var errAlone = &connection.Failure{Kind: connection.BadJob, Text: "this is a test"}
+
+func (m *testMember) AmongJobs() connection.Member { return connection.Member{} }
+func (m *testMember) CanConnect() error            { return errAlone }
+func (m *testMember) Connect(connection.Group, bool, func() (connection.Line, error)) (*connection.Connection, error) {
+	return nil, errAlone
+}
+func (m *testMember) OpenPort(string) (string, error) { return "", errAlone }
+func (m *testMember) ClosePort(string) error          { return errAlone }
+func (m *testMember) AcceptAt(string, time.Duration) (connection.Line, error) {
+	return nil, errAlone
+}
+func (m *testMember) CallAt(string, time.Duration) (connection.Line, error) { return nil, errAlone }
+func (m *testMember) JoinOver(int) (connection.Line, bool, error)           { return nil, false, errAlone }
+func (m *testMember) Publish(string, string) error                          { return errAlone }
+func (m *testMember) Withdraw(string) error                                 { return errAlone }
+func (m *testMember) Look(string) (string, error)                           { return "", errAlone }
+func (m *testMember) Spawn([]connection.Program) (connection.Line, func(), error) {
+	return nil, nil, errAlone
+}
+func (m *testMember) Parent() string { return "" }

@@ -186,12 +186,15 @@ func (r *request) over(done func(engine.Handle) bool) bool {
 	return true
 }
 
+// engine is that of the request's operations.
+func (r *request) engine() *engine.Engine { return r.c.comm.Engine() }
+
 // conclude waits for the end of a request and takes its outcome.
 func (p *Process) conclude(r *request) {
 	if r.state != active {
 		return
 	}
-	e := p.job.Engine()
+	e := r.engine()
 	if len(r.also) > 0 {
 		e.WaitUntil(r.over)
 	}
@@ -204,7 +207,7 @@ func (p *Process) concludeUndisturbed(r *request) bool {
 	if r.state != active {
 		return true
 	}
-	e := p.job.Engine()
+	e := r.engine()
 	if len(r.also) > 0 {
 		disturbed := false
 		e.WaitUntil(func(done func(engine.Handle) bool) bool {
@@ -348,19 +351,21 @@ func (p *Process) reap() {
 	q := &p.requests
 	q.mu.Lock()
 	var over []*request
-	p.job.Engine().TestUntil(func(done func(engine.Handle) bool) bool {
-		kept := q.orphans[:0]
-		for _, r := range q.orphans {
-			if r.over(done) {
-				over = append(over, r)
-			} else {
-				kept = append(kept, r)
-			}
+	kept := q.orphans[:0]
+	for _, r := range q.orphans {
+		is := false
+		r.engine().TestUntil(func(done func(engine.Handle) bool) bool {
+			is = r.over(done)
+			return true
+		})
+		if is {
+			over = append(over, r)
+		} else {
+			kept = append(kept, r)
 		}
-		clear(q.orphans[len(kept):])
-		q.orphans = kept
-		return true
-	})
+	}
+	clear(q.orphans[len(kept):])
+	q.orphans = kept
 	p.requests.orphaned.Store(len(q.orphans) > 0)
 	q.mu.Unlock()
 	for _, r := range over {

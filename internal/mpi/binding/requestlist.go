@@ -12,6 +12,8 @@ type list struct {
 	handles []Request
 	all     []*request // by index; nil for MPI_REQUEST_NULL and inactive ones
 	active  int
+	engine  *engine.Engine // of the active ones, if it is the same for all
+	mixed   bool           // it isn't: listmixed.go
 }
 
 // lists are lists for the next call.
@@ -26,7 +28,8 @@ func (p *Process) requestList(function string, count int32, requests *Request) (
 		return nil, p.fail(nil, function, ErrCount, "the count is %d", count)
 	}
 	l := lists.Get().(*list)
-	l.handles, l.active = array(requests, count), 0
+	l.handles, l.active, l.engine, l.mixed = array(requests, count), 0, p.job.Engine(), false
+	first := true
 	for i, h := range l.handles {
 		r := p.request(h)
 		if r == nil && h != RequestNull {
@@ -38,6 +41,11 @@ func (p *Process) requestList(function string, count int32, requests *Request) (
 		}
 		if r != nil {
 			l.active++
+			if r.state == active {
+				e := r.engine()
+				l.mixed = l.mixed || !first && e != l.engine
+				l.engine, first = e, false
+			}
 		}
 		l.all = append(l.all, r)
 	}
@@ -46,7 +54,7 @@ func (p *Process) requestList(function string, count int32, requests *Request) (
 
 func (l *list) give() {
 	clear(l.all)
-	l.all, l.handles = l.all[:0], nil
+	l.all, l.handles, l.engine = l.all[:0], nil, nil
 	lists.Put(l)
 }
 

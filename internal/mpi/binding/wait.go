@@ -64,7 +64,7 @@ func (p *Process) isOver(r *request) bool {
 	if r.state != active {
 		return true
 	}
-	if !e.TestUntil(r.over) {
+	if e = r.engine(); !e.TestUntil(r.over) {
 		return false
 	}
 	p.outcome(r, e)

@@ -3,7 +3,6 @@ package binding
 import (
 	"errors"
 
-	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
 )
 
@@ -33,11 +32,7 @@ func (p *Process) Waitall(count int32, arrayOfRequests *Request, arrayOfStatuses
 // failure the others may never end.
 func (p *Process) concludeDisturbed(l *list) {
 	for !p.concludeOver(l) {
-		met := false
-		p.job.Engine().WaitUntil(func(done func(engine.Handle) bool) bool {
-			met = l.anyActive(done)
-			return met
-		})
+		met := l.awaitActive()
 		for _, r := range l.all {
 			if r != nil && !met { // the engine is closed
 				p.conclude(r)
@@ -49,13 +44,10 @@ func (p *Process) concludeDisturbed(l *list) {
 // concludeOver takes the outcomes of the requests that are over. It tells whether one has failed,
 // or all are over.
 func (p *Process) concludeOver(l *list) bool {
-	p.job.Engine().TestUntil(func(done func(engine.Handle) bool) bool {
-		for _, r := range l.all {
-			if r != nil && r.state == active {
-				r.err, r.seenOver = nil, r.over(done)
-			}
+	l.look(func(i int, over bool) {
+		if r := l.all[i]; r.state == active {
+			r.err, r.seenOver = nil, over
 		}
-		return true
 	})
 	failed, left := false, false
 	for _, r := range l.all {
@@ -105,8 +97,8 @@ func (p *Process) allOver(l *list) bool {
 		if !l.everyLed(e) {
 			return false
 		}
-	case !e.TestUntil(l.every):
-		return e.Disturbed() && p.concludeOver(l)
+	case !l.allOver():
+		return l.disturbed() && p.concludeOver(l)
 	}
 	for _, r := range l.all {
 		if r != nil {

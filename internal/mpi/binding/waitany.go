@@ -1,7 +1,5 @@
 package binding
 
-import "banyan/internal/runtime/engine"
-
 // Waitany is MPI_Waitany.
 func (p *Process) Waitany(count int32, arrayOfRequests *Request, indx *int32, status *Status) Code {
 	l, code := p.requestList("MPI_Waitany", count, arrayOfRequests)
@@ -18,10 +16,7 @@ func (p *Process) Waitany(count int32, arrayOfRequests *Request, indx *int32, st
 	if e := p.job.Engine(); e.Led() {
 		i = l.firstLed(e, true)
 	} else {
-		e.WaitUntil(func(done func(engine.Handle) bool) bool {
-			i = l.first(done)
-			return i >= 0
-		})
+		i = l.awaitFirst()
 	}
 	return p.reportOne(l, max(i, 0), true, indx, status)
 }
@@ -51,23 +46,13 @@ func (p *Process) testAny(function string, count int32, requests *Request, retir
 	if e := p.job.Engine(); e.Led() {
 		i = l.firstLed(e, false)
 	} else {
-		i = p.firstOver(l)
+		i = l.firstOver()
 	}
 	if i < 0 {
 		*flag = 0
 		return Success
 	}
 	return p.reportOne(l, i, retire, indx, status)
-}
-
-// firstOver makes progress and returns the index of the first request that is over, or -1.
-func (p *Process) firstOver(l *list) int {
-	i := -1
-	p.job.Engine().TestUntil(func(done func(engine.Handle) bool) bool {
-		i = l.first(done)
-		return i >= 0
-	})
-	return i
 }
 
 // reportOne is report for one request of a list.

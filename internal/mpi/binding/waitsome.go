@@ -1,10 +1,6 @@
 package binding
 
-import (
-	"unsafe"
-
-	"banyan/internal/runtime/engine"
-)
+import "unsafe"
 
 // Waitsome is MPI_Waitsome.
 func (p *Process) Waitsome(incount int32, arrayOfRequests *Request, outcount, arrayOfIndices *int32, arrayOfStatuses *Status) Code {
@@ -17,7 +13,7 @@ func (p *Process) Waitsome(incount int32, arrayOfRequests *Request, outcount, ar
 		*outcount = Undefined
 		return Success
 	}
-	p.job.Engine().WaitUntil(func(done func(engine.Handle) bool) bool { return l.first(done) >= 0 })
+	l.awaitFirst()
 	return p.reportSome(l, "MPI_Waitsome", true, outcount, arrayOfIndices, arrayOfStatuses)
 }
 
@@ -41,7 +37,7 @@ func (p *Process) testSome(function string, count int32, requests *Request, reti
 		*outcount = Undefined
 		return Success
 	}
-	p.firstOver(l)
+	l.firstOver()
 	return p.reportSome(l, function, retire, outcount, indices, statuses)
 }
 
@@ -50,13 +46,10 @@ func (p *Process) reportSome(l *list, function string, retire bool, outcount, in
 	if e := p.job.Engine(); e.Led() {
 		l.keepOverLed(e)
 	} else {
-		e.TestUntil(func(done func(engine.Handle) bool) bool {
-			for i, r := range l.all {
-				if r != nil && !r.over(done) {
-					l.all[i] = nil
-				}
+		l.look(func(i int, over bool) {
+			if !over {
+				l.all[i] = nil
 			}
-			return true
 		})
 	}
 	var failed failure

@@ -193,6 +193,14 @@ func (x winWork) finish(_ *request, s engine.Status, err error) error { return x
 // free implements work.
 func (winWork) free() error { return nil }
 
+// unrequested is the error of a call that can't say what its request is.
+func (p *Process) unrequested(function string, win Win) Code {
+	if w := p.window(win); w != nil {
+		return p.fail(&w.communicator, function, ErrArg, "the argument for the request is NULL")
+	}
+	return p.noWin(function, win)
+}
+
 func (p *Process) putInto(function string, from origin, t winTarget, request *Request) Code {
 	c, done := p.accessing(function, t)
 	if done {
@@ -244,6 +252,9 @@ func (p *Process) Put(originAddr unsafe.Pointer, originCount int64, originDataty
 
 // Rput is MPI_Rput, MPI_Rput_c.
 func (p *Process) Rput(originAddr unsafe.Pointer, originCount int64, originDatatype Datatype, targetRank int32, targetDisp, targetCount int64, targetDatatype Datatype, win Win, request *Request) Code {
+	if request == nil {
+		return p.unrequested("MPI_Rput", win)
+	}
 	return p.putInto("MPI_Rput", origin{originAddr, originCount, originDatatype}, winTarget{targetRank, targetDisp, targetCount, targetDatatype, win}, request)
 }
 
@@ -254,6 +265,9 @@ func (p *Process) Get(originAddr unsafe.Pointer, originCount int64, originDataty
 
 // Rget is MPI_Rget, MPI_Rget_c.
 func (p *Process) Rget(originAddr unsafe.Pointer, originCount int64, originDatatype Datatype, targetRank int32, targetDisp, targetCount int64, targetDatatype Datatype, win Win, request *Request) Code {
+	if request == nil {
+		return p.unrequested("MPI_Rget", win)
+	}
 	return p.getFrom("MPI_Rget", origin{originAddr, originCount, originDatatype}, winTarget{targetRank, targetDisp, targetCount, targetDatatype, win}, request)
 }
 
@@ -264,6 +278,9 @@ func (p *Process) Accumulate(originAddr unsafe.Pointer, originCount int64, origi
 
 // Raccumulate is MPI_Raccumulate, MPI_Raccumulate_c.
 func (p *Process) Raccumulate(originAddr unsafe.Pointer, originCount int64, originDatatype Datatype, targetRank int32, targetDisp, targetCount int64, targetDatatype Datatype, op Op, win Win, request *Request) Code {
+	if request == nil {
+		return p.unrequested("MPI_Raccumulate", win)
+	}
 	return p.accumulateInto("MPI_Raccumulate", origin{originAddr, originCount, originDatatype}, winTarget{targetRank, targetDisp, targetCount, targetDatatype, win}, op, request)
 }
 
@@ -274,6 +291,9 @@ func (p *Process) GetAccumulate(originAddr unsafe.Pointer, originCount int64, or
 
 // RgetAccumulate is MPI_Rget_accumulate, MPI_Rget_accumulate_c.
 func (p *Process) RgetAccumulate(originAddr unsafe.Pointer, originCount int64, originDatatype Datatype, resultAddr unsafe.Pointer, resultCount int64, resultDatatype Datatype, targetRank int32, targetDisp, targetCount int64, targetDatatype Datatype, op Op, win Win, request *Request) Code {
+	if request == nil {
+		return p.unrequested("MPI_Rget_accumulate", win)
+	}
 	return p.fetchFrom("MPI_Rget_accumulate", origin{originAddr, originCount, originDatatype}, origin{resultAddr, resultCount, resultDatatype}, winTarget{targetRank, targetDisp, targetCount, targetDatatype, win}, op, request)
 }
 

@@ -14,8 +14,11 @@ func (p *Process) membersOf(function string, w *window, h Group, assert, known i
 	if assert&^known != 0 {
 		return nil, p.fail(&w.communicator, function, ErrAssert, "the assertion is %d", assert)
 	}
-	for i, r := range g.ranks {
-		rank := w.comm.Local(r)
+	for i, r := range p.inside(&w.communicator, g.ranks) {
+		rank := -1
+		if r >= 0 {
+			rank = w.comm.Local(r)
+		}
 		if rank < 0 {
 			return nil, p.fail(&w.communicator, function, ErrGroup, "rank %d of the group isn't in the window", i)
 		}

@@ -8,6 +8,7 @@ import (
 	"banyan/internal/mpi/comm"
 	"banyan/internal/mpi/rma"
 	"banyan/internal/proto"
+	"banyan/internal/runtime/lane"
 )
 
 // window is the object of a Win. It has a communicator of its own, a duplicate of the one that it
@@ -118,14 +119,14 @@ func (p *Process) makeWindow(n newWindow) Code {
 	memory, err := inner.OpenWindow(comm.WindowConfig{
 		Size: n.size, Unit: n.unit, Own: n.base, Brings: n.brings(),
 		Apart: noncontig == "true" || n.flavor == WinFlavorAllocate,
-		Host:  func(r proto.Rank) int32 { return p.hostOf(int(r)) },
+		Host:  func(r proto.Rank) int32 { return p.hostOf(c, int(r)) },
 	})
 	if err != nil {
 		inner.Free()
 		return p.failWith(c, n.function, err)
 	}
 	w := &window{memory: memory, flavor: n.flavor}
-	w.communicator.comm, w.what = inner, "window"
+	w.communicator.comm, w.what, w.link = inner, "window", c.link.retain()
 	w.uses.Store(1)
 	noLocks, _ := hints.get("no_locks")
 	w.rma = rma.Open(rma.Config{Comm: inner, Memory: memory, Dynamic: n.flavor == WinFlavorDynamic, NoLocks: noLocks == "true"})
@@ -137,10 +138,13 @@ func (p *Process) makeWindow(n newWindow) Code {
 		w.rma.Close()
 		memory.Close()
 		inner.Free()
+		w.link.release()
 		return p.fail(c, n.function, ErrNoMem, "there are too many windows")
 	}
 	w.pins.Pin(w.values)
 	w.handle, *n.win = Comm(h), Win(h)
+	p.job.Engine().SetWin(uint64(h), w.rma.Native())
+	inner.Publish(uintptr(lane.FenceHandle(uint64(h))))
 	if n.baseptr != nil {
 		*(*unsafe.Pointer)(n.baseptr) = w.base()
 	}
@@ -154,7 +158,7 @@ func (p *Process) canShare(c *communicator, function string) Code {
 		return p.fail(c, function, ErrRmaShared, "in a job with replicas each replica of a rank has memory of its own, so ranks can't share any; %s: here, of one rank each", advice)
 	}
 	for i, r := range c.comm.Ranks() {
-		if p.hostOf(int(r)) != p.hostOf(int(c.comm.Ranks()[0])) {
+		if p.hostOf(c, int(r)) != p.hostOf(c, int(c.comm.Ranks()[0])) {
 			return p.fail(c, function, ErrRmaShared, "ranks 0 and %d are on different hosts; %s", i, advice)
 		}
 	}
@@ -181,7 +185,7 @@ func (p *Process) WinFree(win *Win) Code {
 		return p.callbackFailed(&w.communicator, function, "delete", code)
 	}
 	// If a rank has died the barrier ends early, while another one still accesses this part: so
-	// they agree, too. That alone would wait for ever for a rank that has finalised.
+	// they agree, too. That alone would count a rank as failed that has finalised.
 	err := w.comm.Barrier().Run()
 	if err == nil || isLoss(err) {
 		_, err = w.comm.Agree(0)
@@ -189,6 +193,8 @@ func (p *Process) WinFree(win *Win) Code {
 	if err != nil && !isLoss(err) {
 		return p.failWith(&w.communicator, function, err)
 	}
+	p.job.Engine().DropWin(uint64(*win))
+	w.comm.Withdraw(uintptr(lane.FenceHandle(uint64(*win))))
 	p.wins.remove(uintptr(*win))
 	*win = WinNull
 	w.rma.Close()
@@ -213,7 +219,7 @@ func (p *Process) WinGetGroup(win Win, group *Group) Code {
 	if w == nil {
 		return p.noWin("MPI_Win_get_group", win)
 	}
-	*group = p.newGroup(w.comm.Ranks(), nil)
+	*group = p.newGroup(p.outside(&w.communicator, w.comm.Ranks()), nil)
 	return Success
 }
 
@@ -235,7 +241,7 @@ func (p *Process) WinSharedQuery(win Win, rank int32, size *int64, dispUnit Coun
 	switch n := len(w.memory.Parts); {
 	case rank == ProcNull:
 		for _, q := range w.memory.Parts {
-			if q.Size > 0 && q.At != nil {
+			if q.Size > 0 {
 				part = q
 				break
 			}
@@ -245,8 +251,11 @@ func (p *Process) WinSharedQuery(win Win, rank int32, size *int64, dispUnit Coun
 	default:
 		part = w.memory.Parts[rank]
 	}
-	if part.At == nil {
+	switch {
+	case part.At == nil:
 		part.Size = 0
+	case part.Size == 0 && w.memory.Apart: // it isn't between others, so it is nowhere
+		part.At = nil
 	}
 	*size = part.Size
 	*(*unsafe.Pointer)(baseptr) = part.At

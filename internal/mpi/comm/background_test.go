@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"banyan/internal/job/join/jointest"
 	"banyan/internal/mpi/comm"
 	"banyan/internal/runtime/engine"
 	"banyan/internal/runtime/process"
@@ -101,7 +102,7 @@ func TestMedleyMasksDeaths(t *testing.T) {
 		local(t, n, replicas, func(w *comm.Comm, replica int) error {
 			return medley(w, seed, rounds, func(i int) error {
 				if when, ok := dieAt[[2]int{w.Rank(), replica}]; ok && when == i {
-					return errCrash // while operations run in the background
+					return jointest.ErrDies // while operations run in the background
 				}
 				return nil
 			})
@@ -234,7 +235,7 @@ func TestLostRankEndsOperations(t *testing.T) {
 			local(t, n, 1, func(w *comm.Comm, _ int) error {
 				if w.Rank() == dead {
 					time.Sleep(5 * time.Millisecond)
-					return errCrash
+					return jointest.ErrDies
 				}
 				b := make([]byte, size)
 				o, err := plan(w, b).Start()

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"testing"
 	"time"
 
 	"banyan/internal/job/join"
+	"banyan/internal/job/join/jointest"
 	"banyan/internal/mpi/comm"
 	"banyan/internal/runtime/process"
 )
@@ -97,34 +97,7 @@ func (a *caster) finish() error {
 // localBcast is local with the choice of algorithms that read memory.
 func localBcast(t *testing.T, ranks int, shared bool, run func(w *comm.Comm) error) {
 	t.Helper()
-	members, err := join.Local(join.LocalConfig{Ranks: ranks, Replicas: 1, SharedMemory: shared})
-	if err != nil {
-		t.Fatal(err)
-	}
-	errs := make([]error, ranks)
-	var all sync.WaitGroup
-	for i, m := range members {
-		all.Go(func() {
-			w, err := comm.World(m.Engine)
-			if err == nil {
-				err = run(w)
-			}
-			if err == nil {
-				err = m.Leave()
-			} else {
-				m.Die()
-			}
-			errs[i] = err
-		})
-	}
-	hang := time.AfterFunc(30*time.Second, func() { panic(fmt.Sprintf("the job hangs: %d ranks, shared memory %t", ranks, shared)) })
-	all.Wait()
-	hang.Stop()
-	for i, err := range errs {
-		if err != nil && !errors.Is(err, errCrash) {
-			t.Fatalf("rank %d of %d, shared memory %t: %v", i, ranks, shared, err)
-		}
-	}
+	localWith(t, join.LocalConfig{Ranks: ranks, Replicas: 1, SharedMemory: shared}, func(w *comm.Comm, _ int) error { return run(w) })
 }
 
 // Broadcasts of all sizes follow each other without a barrier: from changing roots, blocking and in
@@ -183,7 +156,7 @@ func TestBcastsInARowWithDeaths(t *testing.T) {
 			a := &caster{w: w}
 			for i := range 200 {
 				if i == end && w.Rank() >= roots {
-					return errCrash
+					return jointest.ErrDies
 				}
 				if err := a.cast(drawCast(lots, i, roots)); err != nil {
 					return err
@@ -218,7 +191,7 @@ func TestLargeBcastOfADeadRoot(t *testing.T) {
 				if _, err := w.Bcast(b, 1).Start(); err != nil {
 					return err
 				}
-				return errCrash
+				return jointest.ErrDies
 			}
 			time.Sleep(time.Duration(w.Rank()) * time.Millisecond)
 			err := w.Bcast(b, 1).Run()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,30 +15,10 @@ import (
 // contexts of some end earlier, and go on with the same messages.
 func TestContextsInLeaderOrder(t *testing.T) {
 	const ranks, replicas, rounds = 2, 2, 30
-	members, err := join.Local(join.LocalConfig{Ranks: ranks, Replicas: replicas, Leader: true})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var seen [ranks * replicas]string
-	errs := make([]error, len(members))
-	var all sync.WaitGroup
-	for i, m := range members {
-		all.Go(func() {
-			world, err := comm.World(m.Engine)
-			if err == nil {
-				err = cutOff(world, i/ranks, rounds, &seen[i])
-			}
-			if errs[i] = err; err != nil {
-				m.Die() // the others get errors then, and end
-				return
-			}
-			errs[i] = m.Leave()
-		})
-	}
-	all.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	localWith(t, join.LocalConfig{Ranks: ranks, Replicas: replicas, Leader: true}, func(w *comm.Comm, replica int) error {
+		return cutOff(w, replica, rounds, &seen[replica*ranks+w.Rank()])
+	})
 	if seen[0] != seen[2] || seen[1] != seen[3] {
 		t.Errorf("the replicas saw %q", seen)
 	}

@@ -65,7 +65,7 @@ func (c *Comm) subset(op string, context uint64, group []proto.Rank) (*Comm, err
 		return nil, nil
 	}
 	for _, r := range group {
-		if int(r) >= len(c.inverse) || c.inverse[r] < 0 {
+		if r < 0 || int(r) >= len(c.inverse) || c.inverse[r] < 0 {
 			return nil, c.wrap(op, rankError(int(r), len(c.inverse)))
 		}
 	}

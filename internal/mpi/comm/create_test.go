@@ -2,36 +2,19 @@ package comm_test
 
 import (
 	"slices"
-	"sync"
 	"testing"
 
-	"banyan/internal/job/join"
 	"banyan/internal/mpi/comm"
 	"banyan/internal/proto"
 )
 
-// world runs f as each process of a job of n ranks with so many replicas.
+// worlds runs f as each process of a job of n ranks with so many replicas.
 func worlds(t *testing.T, n, replicas int, f func(w *comm.Comm, replica int)) {
 	t.Helper()
-	members, err := join.Local(join.LocalConfig{Ranks: n, Replicas: replicas})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	for i, m := range members {
-		wg.Go(func() {
-			w, err := comm.World(m.Engine)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			f(w, i/n)
-			if err := m.Leave(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
+	local(t, n, replicas, func(w *comm.Comm, replica int) error {
+		f(w, replica)
+		return nil
+	})
 }
 
 // say passes a number around the ring of a communicator. No other communicator may receive its

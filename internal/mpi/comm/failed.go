@@ -20,6 +20,9 @@ func (c *Comm) Failed() []proto.Rank { return c.eng.Failed(c.context) }
 // Receives from any source wait for messages as long as all known failures are acknowledged.
 func (c *Comm) AckFailed(n int) int { return c.eng.AckFailed(c.context, n) }
 
+// Learn notes the failed rank that an error names: one that another member has told this one.
+func (c *Comm) Learn(err error) { c.learn(err) }
+
 // learn notes the failed rank that an error names.
 func (c *Comm) learn(err error) {
 	if lost := (*process.LostError)(nil); errors.As(err, &lost) {

@@ -27,9 +27,12 @@ func (i *Inter) Iagree(flags uint32) Agreement {
 	binary.LittleEndian.PutUint32(room[i.half(i.low):], flags)
 	a := Agreement{comm: w, op: op, flagsOf: i}
 	if w.eng.Masks() {
-		a.outcome, a.masked = &process.Agreement{Kind: process.AgreeFlags, Data: room}, &masked{}
-		o, err := w.Allreduce(room, room, Op{Combiner: Func(intersect), Size: len(room)}).Start()
-		a.handle, a.masked.err = o.handle, err
+		a.outcome, a.masked = &process.Agreement{Kind: process.AgreeFlags, Flags: ^uint32(0)}, &masked{}
+		flags := a.masked.flags[:]
+		copy(flags, room)
+		a.startMasked(room, intersect, flags, func() *Plan {
+			return w.Allreduce(flags, flags, Op{Combiner: Func(intersect), Size: len(flags)})
+		})
 		return a
 	}
 	a.handle, a.outcome = w.eng.AgreeWith(w.context, ^uint32(0), room, intersect, w.strict)

@@ -8,16 +8,17 @@ import (
 	"banyan/internal/runtime/process"
 )
 
-// Jobs that hide deaths from the program, by replicas or by going back to a snapshot, never lose a
-// rank that the program could go on without. There an agreement is an ordinary reduction of flags,
-// which replicas carry out alike and snapshots cover, and a shrink is a barrier and a duplicate.
-// So a program that handles failures runs unchanged in such jobs, where none comes.
+// Jobs that hide deaths from the program, by replicas or by going back to a snapshot, have no
+// failures. There an agreement is an ordinary reduction of flags, which replicas carry out
+// alike and snapshots cover, and a shrink is a barrier and a duplicate. So a program that handles
+// failures runs unchanged in such jobs. One with replicas may lose a rank all the same. From then
+// on agreements are made as in all other jobs (process.MaskedAgreement).
 
 // masked is what an agreement in the background comes to in a job that hides deaths.
 type masked struct {
-	flags   [4]byte
-	context uint64 // of the communicator that it makes
-	err     error  // it didn't start
+	flags   [8]byte // of both groups of an intercommunicator
+	context uint64  // of the communicator that it makes
+	err     error   // it didn't start
 }
 
 var bothFlags = Op{Combiner: Func(func(left, right []byte) {
@@ -30,27 +31,38 @@ var bothFlags = Op{Combiner: Func(func(left, right []byte) {
 func (c *Comm) agreeMasked(op string, kind process.AgreementKind, flags uint32) Agreement {
 	m := &masked{}
 	a := Agreement{comm: c, op: op, outcome: &process.Agreement{Kind: kind}, masked: m}
-	var plan *Plan
+	a.outcome.Flags = flags
 	if kind == process.AgreeFlags {
 		binary.LittleEndian.PutUint32(m.flags[:], flags)
-		plan = c.Allreduce(m.flags[:], m.flags[:], bothFlags)
+		a.startMasked(nil, nil, m.flags[:4], func() *Plan { return c.Allreduce(m.flags[:4], m.flags[:4], bothFlags) })
 	} else {
 		m.context = c.child(shrinkBranch)
-		plan = c.Barrier()
+		a.startMasked(nil, nil, nil, c.Barrier)
 	}
-	o, err := plan.Start()
-	a.handle, m.err = o.handle, err
 	return a
+}
+
+// startMasked starts an agreement, of flags with data if there is any. The collective that it is
+// leaves its outcome in result.
+func (a *Agreement) startMasked(data []byte, combine func(into, from []byte), result []byte, collective func() *Plan) {
+	c, m := a.comm, a.masked
+	h, is := c.eng.Masked(c.context, a.outcome, data, combine, c.strict, result)
+	if a.handle = h; !is {
+		return
+	}
+	plan := collective()
+	plan.s.Agreement = a.outcome
+	o, err := plan.Start()
+	if a.handle, m.err = o.handle, err; err != nil {
+		c.eng.EndMasked(a.outcome, err)
+	}
 }
 
 // end is the error of an agreement that has ended with an error of the engine, or nil. It fills the
 // outcome.
 func (a Agreement) end(err error) error {
-	if m := a.masked; m != nil {
-		a.outcome.Flags = binary.LittleEndian.Uint32(m.flags[:])
-		if m.err != nil {
-			return m.err
-		}
+	if m := a.masked; m != nil && m.err != nil {
+		return m.err
 	}
 	return err
 }
@@ -63,7 +75,7 @@ func (a Agreement) wait() error {
 
 // derived is the context of the communicator that an agreement makes.
 func (a Agreement) derived(branch uint64) uint64 {
-	if a.masked != nil {
+	if a.masked != nil && a.outcome.Masked() {
 		return a.masked.context
 	}
 	return derived(a.comm.context, branch, a.outcome)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"banyan/internal/job/join/jointest"
 	"banyan/internal/mpi/comm"
 	"banyan/internal/runtime/process"
 )
@@ -19,7 +20,7 @@ func TestMaskedAgreements(t *testing.T) {
 			c.SetResilient(true)
 			for i := range rounds {
 				if w.Rank() == dies%n && replica == dies%2 && i == dies*12 {
-					return errCrash // while agreements are under way at others
+					return jointest.ErrDies // while agreements are under way at others
 				}
 				first, second := c.Iagree(^uint32(0)&^(1<<w.Rank())), c.Iagree(uint32(i))
 				if _, err := w.Engine().Wait(second.Handle()); err != nil {

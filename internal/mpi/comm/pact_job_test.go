@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"banyan/internal/job/join/jointest"
 	"banyan/internal/job/launcher"
 	"banyan/internal/mpi/comm"
 	"banyan/internal/proto"
@@ -133,7 +134,7 @@ func TestSharedAgreements(t *testing.T) {
 				}
 				if i == 250 && w.Rank() == 3 {
 					die()
-					return errCrash
+					return jointest.ErrDies
 				}
 				if w.SharesAgreements() {
 					shared++
@@ -155,7 +156,7 @@ func TestSharedAgreements(t *testing.T) {
 			}
 			return nil
 		}) {
-			if err != nil && !errors.Is(err, errCrash) {
+			if err != nil && !errors.Is(err, jointest.ErrDies) {
 				t.Errorf("without %d: rank %d: %v", unwilling, i, err)
 			}
 		}

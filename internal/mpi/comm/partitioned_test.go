@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"banyan/internal/job/join/jointest"
 	"banyan/internal/mpi/comm"
 	"banyan/internal/runtime/process"
 )
@@ -207,7 +208,7 @@ func TestPartitionedDeath(t *testing.T) {
 						return err
 					}
 				}
-				return errCrash
+				return jointest.ErrDies
 			case 1:
 				r, err := world.ReceiveParts(data, 0, 0)
 				if err != nil {

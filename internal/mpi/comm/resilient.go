@@ -19,6 +19,9 @@ import (
 // Others are tries (package retry): an ordinary collective in a context of its own, and an
 // agreement on whether it has succeeded everywhere.
 //
+// In jobs that hide deaths they are ordinary collectives, also after such a job has lost a rank:
+// else one member might enter a resilient one and another the ordinary one.
+//
 // They heed revocations as little as agreements do: else some members might enter one and others
 // not, and the next agreement would be another one for each.
 

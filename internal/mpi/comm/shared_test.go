@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"banyan/internal/job/join"
+	"banyan/internal/job/join/jointest"
 	"banyan/internal/mpi/comm"
 	"banyan/internal/runtime/process"
 	"banyan/internal/testing/explore"
@@ -36,37 +37,17 @@ var bracketed = comm.Op{Combiner: comm.Func(func(left, right []byte) {
 // sharedJob runs a job of goroutines that share memory as processes of one host do.
 func sharedJob(t *testing.T, ranks int, run func(w *comm.Comm, die func()) error) []error {
 	t.Helper()
-	members, err := join.Local(join.LocalConfig{Ranks: ranks, Replicas: 1, SharedMemory: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	errs := make([]error, ranks)
-	var wg sync.WaitGroup
-	for i, m := range members {
-		wg.Go(func() {
-			w, err := comm.World(m.Engine)
-			if err == nil {
-				err = run(w, m.Die)
-			}
-			if errs[i] = err; err == nil {
-				errs[i] = m.Leave()
-			} else if !errors.Is(err, errCrash) {
-				m.Die()
-			}
-		})
-	}
-	end := make(chan bool)
-	go func() { wg.Wait(); close(end) }()
-	limit := 2 * time.Minute
+	limit := jointest.Limit
 	if explore.Long() {
 		limit = time.Hour
 	}
-	select {
-	case <-end:
-	case <-time.After(limit):
-		panic("the job hangs")
-	}
-	return errs
+	return jointest.Errors(t, join.LocalConfig{Ranks: ranks, Replicas: 1, SharedMemory: true}, limit, func(_ int, m *join.Member) error {
+		w, err := comm.World(m.Engine)
+		if err != nil {
+			return err
+		}
+		return run(w, m.Die)
+	})
 }
 
 func warm(w *comm.Comm) error {
@@ -221,7 +202,7 @@ func TestSharedDeaths(t *testing.T) {
 				}
 				if w.Rank() == victim {
 					if err != nil {
-						return errCrash
+						return jointest.ErrDies
 					}
 					continue
 				}
@@ -240,7 +221,7 @@ func TestSharedDeaths(t *testing.T) {
 				}
 			}
 			if w.Rank() == victim {
-				return errCrash
+				return jointest.ErrDies
 			}
 			return nil
 		})

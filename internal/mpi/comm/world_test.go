@@ -1,55 +1,31 @@
 package comm_test
 
 import (
-	"errors"
 	"fmt"
-	"sync"
 	"testing"
-	"time"
 
 	"banyan/internal/job/join"
+	"banyan/internal/job/join/jointest"
 	"banyan/internal/mpi/comm"
 )
 
-// errCrash is what a rank returns that crashes on purpose.
-var errCrash = errors.New("crashed on purpose")
-
 // local runs a job of goroutines: run at every replica of every rank. A process that returns an
-// error has died. Any error but errCrash fails the test.
+// error has died. Any error but jointest.ErrDies fails the test.
 func local(t *testing.T, ranks, replicas int, run func(world *comm.Comm, replica int) error) {
 	t.Helper()
-	members, err := join.Local(join.LocalConfig{Ranks: ranks, Replicas: replicas})
-	if err != nil {
-		t.Fatal(err)
-	}
-	errs := make([]error, len(members))
-	var wg sync.WaitGroup
-	for i, m := range members {
-		wg.Go(func() {
-			world, err := comm.World(m.Engine)
-			if err == nil {
-				err = run(world, i/ranks)
-			}
-			if err == nil {
-				err = m.Leave()
-			} else {
-				m.Die()
-			}
-			errs[i] = err
-		})
-	}
-	end := make(chan bool)
-	go func() { wg.Wait(); close(end) }()
-	select {
-	case <-end:
-	case <-time.After(2 * time.Minute):
-		panic("the job hangs")
-	}
-	for i, err := range errs {
-		if err != nil && !errors.Is(err, errCrash) {
-			t.Fatalf("process %d of %dx%d: %v", i, ranks, replicas, err)
+	localWith(t, join.LocalConfig{Ranks: ranks, Replicas: replicas}, run)
+}
+
+// localWith is local with other choices, too.
+func localWith(t *testing.T, cfg join.LocalConfig, run func(world *comm.Comm, replica int) error) {
+	t.Helper()
+	jointest.Run(t, cfg, func(i int, m *join.Member) error {
+		world, err := comm.World(m.Engine)
+		if err != nil {
+			return err
 		}
-	}
+		return run(world, i/cfg.Ranks)
+	})
 }
 
 // shapes are jobs of several numbers of ranks and replicas.

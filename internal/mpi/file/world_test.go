@@ -7,12 +7,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"banyan/internal/job/join"
+	"banyan/internal/job/join/jointest"
 	"banyan/internal/mpi/comm"
 	types "banyan/internal/mpi/datatype"
 	"banyan/internal/proto"
@@ -27,38 +27,13 @@ func local(t *testing.T, ranks int, run func(world *comm.Comm) error) {
 // replicated is local with so many replicas of each rank.
 func replicated(t *testing.T, ranks, replicas int, run func(world *comm.Comm) error) {
 	t.Helper()
-	members, err := join.Local(join.LocalConfig{Ranks: ranks, Replicas: replicas})
-	if err != nil {
-		t.Fatal(err)
-	}
-	errs := make([]error, len(members))
-	var wg sync.WaitGroup
-	for i, m := range members {
-		wg.Go(func() {
-			world, err := comm.World(m.Engine)
-			if err == nil {
-				err = run(world)
-			}
-			if err == nil {
-				err = m.Leave()
-			} else {
-				m.Die()
-			}
-			errs[i] = err
-		})
-	}
-	end := make(chan bool)
-	go func() { wg.Wait(); close(end) }()
-	select {
-	case <-end:
-	case <-time.After(time.Minute):
-		panic("the job hangs")
-	}
-	for i, err := range errs {
+	jointest.Run(t, join.LocalConfig{Ranks: ranks, Replicas: replicas}, func(_ int, m *join.Member) error {
+		world, err := comm.World(m.Engine)
 		if err != nil {
-			t.Fatalf("rank %d of %d: %v", i, ranks, err)
+			return err
 		}
-	}
+		return run(world)
+	})
 }
 
 func together(proto.Rank) int32 { return 0 }

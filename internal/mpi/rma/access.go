@@ -6,7 +6,6 @@ import (
 	"math"
 	"unsafe"
 
-	"banyan/internal/mpi/comm"
 	"banyan/internal/mpi/datatype"
 	"banyan/internal/mpi/reduce"
 	"banyan/internal/runtime/engine"
@@ -176,9 +175,7 @@ func (w *Window) Do(a Access) (*Operation, error) {
 		}
 	}
 	if base, near := w.base(a.Rank); near {
-		if done, err := w.here(&a, &m, base); done {
-			return nil, err
-		}
+		return nil, w.here(&a, &m, base)
 	} else if w.beside(&a, &m) {
 		return nil, nil
 	}
@@ -231,24 +228,29 @@ func (w *Window) expect(a *Access, m *message) (*Operation, error) {
 	o.handle = r.Handle()
 	w.mu.Lock() // from now on other threads may wait for it
 	w.to[a.Rank].reads = append(w.to[a.Rank].reads, o)
+	w.native.SetBusy(true)
 	w.mu.Unlock()
 	return o, nil
 }
 
-// mostUnderWay bounds how many accesses of large data, or of a target that is behind, are under
-// way at a target: their data is held here.
-const mostUnderWay = 256
+// mostHeld bounds how many bytes are under way at a target: they are held here.
+const mostHeld = 16 << 20
 
-// throttle waits for the oldest sends to a target if there are many.
+// throttle waits for the oldest sends to a target if they hold much memory.
 func (w *Window) throttle(rank int) error {
 	if w.copies {
 		return nil // the target receives them when it comes to the end of the epoch
 	}
 	w.mu.Lock()
-	var oldest []comm.Pending
-	if to := &w.to[rank]; len(to.sends) > mostUnderWay {
-		oldest = append(oldest, to.sends[:mostUnderWay/2]...)
-		to.sends = append(to.sends[:0], to.sends[mostUnderWay/2:]...)
+	var oldest []sent
+	if to := &w.to[rank]; to.held > mostHeld {
+		n := 0
+		for to.held > mostHeld/2 {
+			to.held -= to.sends[n].bytes
+			n++
+		}
+		oldest = append(oldest, to.sends[:n]...)
+		to.sends = append(to.sends[:0], to.sends[n:]...)
 	}
 	w.mu.Unlock()
 	for _, s := range oldest {

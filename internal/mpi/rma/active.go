@@ -16,10 +16,11 @@ func (w *Window) Post(origins []int) error {
 	switch {
 	case e.post:
 		err = wrong(ErrSync, "the epoch of the last MPI_Win_post isn't over")
-	case e.fence && e.used:
+	case e.fence && w.native.Used():
 		err = wrong(ErrSync, "the epoch of MPI_Win_fence, in which this rank has accessed the window, isn't over")
 	default:
 		e.fence, e.post, e.origins = false, true, slices.Sorted(slices.Values(origins))
+		w.tellEpoch()
 	}
 	w.mu.Unlock()
 	if err != nil {
@@ -58,7 +59,7 @@ func (w *Window) Start(targets []int) error {
 		rank, _ := w.held()
 		err = wrong(ErrSync, "rank %d's part is locked", rank)
 	} else if err = w.beginOther(); err == nil {
-		e.start, e.targets = true, slices.Clone(targets)
+		w.start(slices.Clone(targets), true)
 	}
 	w.mu.Unlock()
 	if err != nil {
@@ -73,12 +74,24 @@ func (w *Window) Start(targets []int) error {
 	}
 	if err != nil {
 		w.mu.Lock()
-		e.start, e.targets = false, nil
+		w.start(targets, false)
 		w.mu.Unlock()
 		w.giveBack(posts)
 	}
 	order()
 	return err
+}
+
+// start begins the epoch of Start, or ends it. The lock mu is held.
+func (w *Window) start(targets []int, begins bool) {
+	e := &w.epoch
+	if e.start, e.targets = begins, nil; begins {
+		e.targets = targets
+	}
+	for _, r := range targets {
+		w.native.SetMay(r, begins)
+	}
+	w.tellEpoch()
 }
 
 // giveBack gives targets' calls of Post back: the program may start an epoch without those that
@@ -119,7 +132,7 @@ func (w *Window) Complete() error {
 	w.mu.Lock()
 	e := &w.epoch
 	started, targets := e.start, e.targets
-	e.start, e.targets = false, nil
+	w.start(targets, false)
 	w.mu.Unlock()
 	if !started {
 		return wrong(ErrSync, "MPI_Win_start hasn't been called")
@@ -158,6 +171,7 @@ func (w *Window) Wait() error {
 func (w *Window) endPost() {
 	w.mu.Lock()
 	w.epoch.post, w.epoch.origins = false, nil
+	w.tellEpoch()
 	w.mu.Unlock()
 	order()
 }

@@ -9,20 +9,20 @@ import (
 
 // apply carries out what a message asks of memory that begins at base: packed bytes from up to
 // upto, which lie between elements. old gets what a fetching message fetches; it is as long as the
-// data of the whole place. plain says that nobody else accesses the elements.
-func (m *message) apply(base unsafe.Pointer, from, upto int64, old []byte, plain bool) {
+// data of the whole place. how says how elements are accumulated.
+func (m *message) apply(base unsafe.Pointer, from, upto int64, old []byte, how manner) {
 	switch m.verb {
 	case put:
 		m.place.scatter(base, m.data[from:upto], from)
 	case get:
 		m.place.gather(base, old[from:upto], from)
 	case accumulate, fetch:
-		m.accumulate(base, from, upto, old, plain)
+		m.accumulate(base, from, upto, old, how)
 	case swap:
 		n := len(m.data) / 2
-		if !plain {
+		if how == byInstructions {
 			m.eachRun(from, upto, func(disp, _, _ int64) {
-				new(words).swap(unsafe.Add(base, disp), m.data[:n], m.data[n:], old)
+				m.words.swap(unsafe.Add(base, disp), m.data[:n], m.data[n:], old)
 			})
 			return
 		}
@@ -58,9 +58,21 @@ func (p *place) scatter(base unsafe.Pointer, data []byte, from int64) {
 }
 
 // accumulate combines elements with the data.
-func (m *message) accumulate(base unsafe.Pointer, from, upto int64, old []byte, plain bool) {
+func (m *message) accumulate(base unsafe.Pointer, from, upto int64, old []byte, how manner) {
 	f := reduce.For(m.op, m.kind)
-	if plain {
+	switch how {
+	case inPlace:
+		m.eachRun(from, upto, func(disp, at, n int64) {
+			elements := unsafe.Slice((*byte)(unsafe.Add(base, disp)), n)
+			if m.verb == fetch {
+				copy(old[at:at+n], elements)
+			}
+			if m.op != reduce.NoOp {
+				f(elements, m.data[at:at+n])
+			}
+		})
+		return
+	case byCopies:
 		piece := old[min(from, int64(len(old))):min(upto, int64(len(old)))]
 		if m.verb == accumulate {
 			piece = make([]byte, upto-from)
@@ -74,7 +86,7 @@ func (m *message) accumulate(base unsafe.Pointer, from, upto int64, old []byte, 
 		m.place.scatter(base, is, from)
 		return
 	}
-	w := new(words)
+	w := &m.words
 	m.eachRun(from, upto, func(disp, at, n int64) {
 		var was []byte
 		if m.verb == fetch {

@@ -98,13 +98,14 @@ func (w *Window) finish(ranks []int, sent bool) error {
 
 // finishNow is finish with the lock wait held.
 func (w *Window) finishNow(ranks []int, sent bool) (first error) {
+	defer w.settle()
 	for _, r := range ranks {
 		w.mu.Lock()
 		to := &w.to[r]
 		reads, sends := to.reads, to.sends
 		to.reads = nil
 		if sent {
-			to.sends = nil
+			to.sends, to.held = nil, 0
 		}
 		w.mu.Unlock()
 		for _, o := range reads {

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unsafe"
 
+	"banyan/internal/job/join/jointest"
 	"banyan/internal/mpi/comm"
 	"banyan/internal/mpi/datatype"
 	"banyan/internal/mpi/reduce"
@@ -60,7 +61,7 @@ func TestStartAgain(t *testing.T) {
 			}
 			return w.Wait()
 		}
-		return errDies
+		return jointest.ErrDies
 	})
 }
 
@@ -120,7 +121,7 @@ func TestTestAfterDeath(t *testing.T) {
 			if err := w.Start([]int{0}); err != nil {
 				return err
 			}
-			return errDies
+			return jointest.ErrDies
 		}
 		return nil
 	})
@@ -145,7 +146,7 @@ func TestHeardAfterDeath(t *testing.T) {
 			return err
 		}
 		if world.Rank() == 2 {
-			return errDies
+			return jointest.ErrDies
 		}
 		if err := awaitLoss(world, 2); err != nil || world.Rank() == 1 {
 			return err
@@ -177,4 +178,50 @@ func TestHeardAfterDeath(t *testing.T) {
 		}
 		return w.Unlock(0)
 	})
+}
+
+// A rank dies in the midst of an accumulate, among others or alone: nobody waits for it, and what
+// it had not ended keeps nobody out.
+func TestDeathInTurn(t *testing.T) {
+	for _, alone := range []bool{false, true} {
+		local(t, 3, 1, func(world *comm.Comm) error {
+			w, err := open(world, 1000, false, false, together)
+			if err != nil {
+				return err
+			}
+			if err := w.LockAll(true); err != nil {
+				return err
+			}
+			if world.Rank() == 2 {
+				if !w.memory.TryTurn(0, alone, nil) {
+					return errors.New("the part isn't free")
+				}
+				for r := range 2 {
+					err = either(err, world.Send(nil, r, 1))
+				}
+				for r := range 2 {
+					_, again := world.Recv(nil, r, 1)
+					err = either(err, again)
+				}
+				return either(err, jointest.ErrDies)
+			}
+			if _, err := world.Recv(nil, 2, 1); err != nil {
+				return err
+			}
+			if err := world.Send(nil, 2, 1); err != nil {
+				return err
+			}
+			ones := make([]int64, 1000)
+			for i := range ones {
+				ones[i] = 1
+			}
+			for _, n := range []int64{1, 1000, 1, 1000} {
+				a := Access{Type: integer, Count: n, Op: reduce.Sum, Kind: datatype.Int64, Origin: Buffer{integer, unsafe.Pointer(&ones[0]), n}}
+				if _, err := w.Do(a.Accumulate()); err != nil {
+					return err
+				}
+			}
+			return w.UnlockAll()
+		})
+	}
 }

@@ -4,11 +4,12 @@
 // # Ways
 //
 // A part of a window that this process can load from and store to (comm.WindowPart.At) is accessed
-// at once, by the origin (near.go): copies, and atomic instructions of the processor for
-// accumulates. All else travels as messages (message.go), which the target's engine hears and
-// carries out as they come, also while its program computes (target.go). So do accumulates of
-// types that no atomic instruction has (reals of 16 bytes, complex numbers, pairs), wherever the
-// part is: the engine's lock of the target's process keeps them apart, and ends with that process.
+// at once, by the origin (near.go); mostly by C, without this package (native.go says what C is
+// told). Accumulates take turns at a part (turn.go): few elements are changed by atomic
+// instructions of the processor, among others; many, and those that no instruction has (reals of
+// 16 bytes, complex numbers, pairs, what isn't aligned), alone. All else travels as messages
+// (message.go), which the target's engine hears and carries out as they come, also while its
+// program computes (target.go).
 //
 // # Completion
 //
@@ -26,6 +27,7 @@
 // # Invariants
 //
 //   - What a message says is checked against the target's own part: no access leaves it.
-//   - Elements of accumulates of one kind are atomic against each other, whichever way they come.
-//   - No lock is a word in shared memory.
+//   - Elements of accumulates are atomic against each other, whichever way they come.
+//   - No word in shared memory keeps others out for longer than its owner's death is unknown.
+//   - C knows of an epoch only while it lasts, and of something under way as long as anything is.
 package rma

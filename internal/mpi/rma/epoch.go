@@ -5,7 +5,6 @@ import "slices"
 // epoch is which epochs this rank is in.
 type epoch struct {
 	fence   bool         // a fence has begun one, which counts once it is used
-	used    bool         // by accesses
 	targets []int        // of MPI_Win_start
 	start   bool         // MPI_Win_start was called
 	origins []int        // of MPI_Win_post
@@ -56,7 +55,7 @@ func (w *Window) mayAccess(rank int) error {
 			return wrong(ErrSync, "this rank hasn't locked rank %d's part", rank)
 		}
 	case e.fence:
-		e.used = true
+		w.native.Use()
 	default:
 		return wrong(ErrSync, "rank %d's part is accessed outside of an epoch: no MPI_Win_fence, MPI_Win_start, MPI_Win_lock or MPI_Win_lock_all has begun one", rank)
 	}
@@ -69,10 +68,11 @@ func (w *Window) beginOther() error {
 	switch e := &w.epoch; {
 	case e.start:
 		return wrong(ErrSync, "the epoch of MPI_Win_start isn't over")
-	case e.fence && e.used:
+	case e.fence && w.native.Used():
 		return wrong(ErrSync, "the epoch of MPI_Win_fence, in which this rank has accessed the window, isn't over")
 	}
 	w.epoch.fence = false
+	w.tellEpoch()
 	return nil
 }
 
@@ -106,7 +106,9 @@ func (w *Window) Fence(succeeds bool) error {
 		w.mu.Unlock()
 		return wrong(ErrSync, "the epoch of MPI_Win_start or MPI_Win_post isn't over")
 	}
-	e.fence, e.used = succeeds, false
+	e.fence = succeeds
+	w.native.Unuse()
+	w.tellEpoch()
 	w.mu.Unlock()
 	order()
 	var err error

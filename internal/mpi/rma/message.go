@@ -69,7 +69,8 @@ type message struct {
 	op     reduce.Op
 	kind   datatype.Kind // of an accumulate's elements
 	place
-	data []byte
+	data  []byte
+	words words // of who accumulates by instructions
 }
 
 // errMessage is about bytes that are no message.

@@ -63,7 +63,7 @@ func FuzzMessage(f *testing.F) {
 		}
 		aligned := make([]uint64, size/8+2)
 		base := unsafe.Pointer(&aligned[1])
-		u := &under{message: m, base: base, all: n, plain: !hardware(m.kind) || !m.aligned(base, m.kind.Size())}
+		u := &under{message: m, base: base, all: n, how: m.manner(base)}
 		aligned[0], aligned[len(aligned)-1] = 77, 78
 		if m.verb.answers() {
 			u.old = make([]byte, n)

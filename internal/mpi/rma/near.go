@@ -1,51 +1,19 @@
 package rma
 
-import (
-	"unsafe"
+import "unsafe"
 
-	"banyan/internal/mpi/reduce"
-)
-
-// here carries an access out on memory of this process. It returns false if the target must do so.
-func (w *Window) here(a *Access, m *message, base unsafe.Pointer) (done bool, err error) {
-	plain := false
-	if m.verb >= accumulate && (!hardware(m.kind) || !m.aligned(base, m.kind.Size())) {
-		if plain = w.comm.Size() == 1 || w.copies; !plain {
-			return false, nil // the lock of the target's engine keeps it apart from others
-		}
-	}
+// here carries an access out on memory that this process can reach.
+func (w *Window) here(a *Access, m *message, base unsafe.Pointer) error {
 	if w.dynamic {
 		if _, text := w.target.find(&m.place); text != "" {
-			return true, wrong(ErrRange, "%s", text)
+			return wrong(ErrRange, "%s", text)
 		}
 	}
-	if m.verb == put || m.verb == get {
-		m.copy(a, base)
-		return true, nil
+	if m.verb >= accumulate {
+		return w.accumulateHere(a, m, base)
 	}
-	u := &under{message: *m, base: base, plain: plain}
-	u.all, _ = m.bytes()
-	switch {
-	case m.verb == swap:
-		u.data = append(append([]byte(nil), a.Origin.packed()...), a.With.packed()...)
-	case m.verb == accumulate || m.op != reduce.NoOp:
-		u.data = a.Origin.packed()
-	}
-	if plain { // threads of this process
-		w.alone.Lock()
-		defer w.alone.Unlock()
-	}
-	if m.verb == accumulate {
-		u.whole()
-		return true, nil
-	}
-	contiguous := false
-	if u.old, contiguous = a.Result.contiguous(); !contiguous || m.verb == fetch {
-		u.old = make([]byte, u.all) // the result may be the origin's memory
-	}
-	u.whole()
-	a.Result.unpack(u.old)
-	return true, nil
+	m.copy(a, base)
+	return nil
 }
 
 // copyPiece is how much is copied at once where neither side lies in a row.

@@ -38,6 +38,7 @@ func (w *Window) Lock(rank int, exclusive, nocheck bool) error {
 	if err := w.take(rank, exclusive, nocheck); err != nil {
 		w.mu.Lock()
 		delete(w.epoch.locks, rank)
+		w.tellEpoch()
 		w.mu.Unlock()
 		return err
 	}
@@ -46,6 +47,8 @@ func (w *Window) Lock(rank int, exclusive, nocheck bool) error {
 		w.epoch.checked = map[int]bool{}
 	}
 	w.epoch.checked[rank] = !nocheck
+	w.native.SetMay(rank, true)
+	w.tellEpoch()
 	w.mu.Unlock()
 	order()
 	return nil
@@ -103,6 +106,8 @@ func (w *Window) Unlock(rank int) error {
 		w.memory.Unlock(rank, exclusive)
 	}
 	delete(w.epoch.locks, rank)
+	w.native.SetMay(rank, false)
+	w.tellEpoch()
 	w.mu.Unlock()
 	return err
 }
@@ -130,6 +135,9 @@ func (w *Window) LockAll(nocheck bool) error {
 		w.mu.Unlock()
 		return err
 	}
+	w.mu.Lock()
+	w.tellEpoch()
+	w.mu.Unlock()
 	order()
 	return nil
 }
@@ -170,6 +178,7 @@ func (w *Window) UnlockAll() error {
 		w.memory.UnlockAll()
 	}
 	w.epoch.all = false
+	w.tellEpoch()
 	w.mu.Unlock()
 	return err
 }

@@ -110,3 +110,20 @@ func TestRefusedDisplacement(t *testing.T) {
 		return w.close()
 	})
 }
+
+// Regions that are attached one after the other are as good as one that is as long.
+func TestAttachedInARow(t *testing.T) {
+	w := &target{}
+	memory := make([]byte, 300)
+	at := uintptr(unsafe.Pointer(&memory[0]))
+	w.regions = []region{{at + 100, 50}, {at, 100}, {at + 200, 100}}
+	for _, c := range []struct {
+		first uintptr
+		n     int64
+		want  bool
+	}{{0, 100, true}, {0, 150, true}, {0, 151, false}, {99, 2, true}, {149, 1, true}, {150, 1, false}, {140, 80, false}, {200, 100, true}, {299, 2, false}} {
+		if got := w.attached(at+c.first, c.n); got != c.want {
+			t.Errorf("%d bytes from %d on: %v", c.n, c.first, got)
+		}
+	}
+}

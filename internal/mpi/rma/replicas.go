@@ -64,7 +64,7 @@ func (w *Window) applyNext(rank int) (v verb, answer comm.Pending, err error) {
 		return 0, answer, err
 	}
 	t := &w.target
-	u := &under{plain: true}
+	u := &under{how: byCopies}
 	var base unsafe.Pointer
 	text := ""
 	m := &u.message

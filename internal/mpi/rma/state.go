@@ -24,7 +24,7 @@ func (w *Window) Busy() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	e := &w.epoch
-	if e.passive() || e.start || e.post || e.fence && e.used {
+	if e.passive() || e.start || e.post || e.fence && w.native.Used() {
 		return errBusy
 	}
 	return nil
@@ -50,6 +50,8 @@ func (w *Window) Restore(b []byte) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.number, w.epoch.fence, w.epoch.used = int32(number), fence == 1, false
+	w.number, w.epoch.fence = int32(number), fence == 1
+	w.native.Unuse()
+	w.tellEpoch()
 	return nil
 }

@@ -2,6 +2,7 @@ package rma
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -76,13 +77,15 @@ func (t *target) Hear(from proto.Rank, data []byte) bool {
 		}
 		t.under[from] = u
 	}
-	if !u.goOn() {
+	if !t.goOn(u) {
 		return false
 	}
 	delete(t.under, from)
 	if u.verb.answers() {
 		t.answer(member, u.answer, u.old)
 	}
+	*u = under{}
+	t.spare = u
 	return true
 }
 
@@ -113,7 +116,11 @@ func (t *target) control(member int, m *message) {
 
 // begin begins an access. It is nil if the access was refused: then its origin learns of that.
 func (t *target) begin(member int, m message) *under {
-	u := &under{message: m}
+	u := t.spare
+	if t.spare = nil; u == nil {
+		u = new(under)
+	}
+	*u = under{message: m}
 	u.all, _ = m.bytes()
 	base, err := t.find(&m.place)
 	if err != "" {
@@ -126,10 +133,10 @@ func (t *target) begin(member int, m message) *under {
 		return nil
 	}
 	if u.base = base; m.verb.answers() {
-		u.old = make([]byte, u.all)
+		u.old = t.w.ear.Buffer(int(u.all))
 	}
 	if m.verb >= accumulate {
-		u.plain = !hardware(m.kind) || !m.aligned(base, m.kind.Size())
+		u.how = m.manner(base)
 	}
 	return u
 }
@@ -151,14 +158,28 @@ func (t *target) find(p *place) (base unsafe.Pointer, wrong string) {
 		}
 		return part.At, ""
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, r := range t.regions {
-		if at := uintptr(first); length > 0 && at >= r.at && uintptr(length) <= r.size && at-r.at <= r.size-uintptr(length) {
-			return nil, ""
-		}
+	if t.attached(uintptr(first), length) {
+		return nil, ""
 	}
 	return nil, fmt.Sprintf("%d bytes at %#x, which rank %d hasn't attached", length, uint64(first), w.comm.Rank())
+}
+
+// attached tells whether all of some memory is attached, maybe as several regions in a row.
+func (t *target) attached(at uintptr, length int64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for length > 0 {
+		i := slices.IndexFunc(t.regions, func(r region) bool { return at-r.at < r.size })
+		if i < 0 {
+			return false
+		}
+		rest := t.regions[i].size - (at - t.regions[i].at)
+		if uintptr(length) <= rest {
+			return true
+		}
+		at, length = at+rest, length-int64(rest)
+	}
+	return false
 }
 
 // outside is the text about an access outside of a part.
@@ -170,14 +191,14 @@ func outside(first, length int64, rank int, size int64) string {
 func (u *under) goOn() bool {
 	piece := int64(pieceBytes)
 	if u.verb >= accumulate {
-		if u.plain {
+		if u.how == byCopies {
 			piece = softBytes
 		}
 		piece -= piece % u.kind.Size()
 	}
 	upto := min(u.all, u.done+piece)
 	if upto > u.done {
-		u.apply(u.base, u.done, upto, u.old, u.plain)
+		u.apply(u.base, u.done, upto, u.old, u.how)
 	}
 	u.done = upto
 	return u.done == u.all

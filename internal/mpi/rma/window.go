@@ -9,6 +9,7 @@ import (
 	"banyan/internal/mpi/comm"
 	"banyan/internal/proto"
 	"banyan/internal/runtime/engine"
+	"banyan/internal/runtime/lane"
 	"banyan/internal/runtime/window"
 )
 
@@ -30,13 +31,15 @@ type Window struct {
 	spread  bool // members are on several hosts: locks travel as messages
 
 	ear    *engine.Ear // nil with replicas, and for a window of one rank
+	native *lane.Win   // the window as C knows it
 	target target
 
 	mu     sync.Mutex // guards what follows
 	epoch  epoch
 	number int32 // of the last answer asked for
 	to     []peer
-	alone  sync.Mutex // held where nothing else keeps elements apart that no instruction combines
+	spare  []byte     // memory for the next message
+	alone  sync.Mutex // held by accumulates where no other process accumulates
 	came   sync.Cond  // signalled when an Operation is over
 	wait   sync.Mutex // held by the thread that waits for what is under way
 }
@@ -45,8 +48,15 @@ type Window struct {
 type peer struct {
 	dirty bool         // something was sent that no flush has followed
 	reads []*Operation // that haven't come
-	sends []comm.Pending
-	count int // with replicas: operations sent since the last fence
+	sends []sent
+	held  int64 // bytes of sends
+	count int   // with replicas: operations sent since the last fence
+}
+
+// sent is a message that hasn't left.
+type sent struct {
+	comm.Pending
+	bytes int64
 }
 
 // Open makes the one-sided side of a window. All members call it.
@@ -60,6 +70,7 @@ func Open(cfg Config) *Window {
 	for _, p := range w.memory.Parts {
 		w.spread = w.spread || !p.Host
 	}
+	w.native = w.newNative()
 	w.target.open(w)
 	if !w.copies && c.Size() > 1 {
 		w.ear = c.Listen(&w.target)
@@ -94,23 +105,38 @@ func (w *Window) answerTag() int32 {
 
 // send sends a message to a target, with data behind it.
 func (w *Window) send(rank int, m *message) error {
-	b := m.append(make([]byte, 0, 64+len(m.data)))
-	s, err := w.comm.Isend(append(b, m.data...), rank, comm.HeardTag)
+	w.mu.Lock()
+	b := w.spare
+	w.spare = nil
+	w.mu.Unlock()
+	if n := 64 + len(m.data); cap(b) < n {
+		b = make([]byte, 0, n)
+	}
+	b = append(m.append(b[:0]), m.data...)
+	s, err := w.comm.Isend(b, rank, comm.HeardTag)
 	if err != nil {
 		return err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if s.Ended() && cap(b) <= mostSpare {
+		w.spare = b
+	}
 	to := &w.to[rank]
 	if m.verb.moves() && !w.epoch.start {
 		to.count++
 	}
 	to.dirty = to.dirty || m.verb.moves()
+	w.native.SetBusy(true)
 	if !s.Ended() {
-		to.sends = append(to.sends, s)
+		to.sends = append(to.sends, sent{s, int64(len(b))})
+		to.held += int64(len(b))
 	}
 	return nil
 }
+
+// mostSpare is the most memory that is kept for the next message.
+const mostSpare = 64 << 10
 
 // region is memory that this rank has attached to a dynamic window.
 type region struct{ at, size uintptr }
@@ -160,6 +186,7 @@ type target struct {
 	ends     []int                 // by member: access epochs that it has completed
 	lockTags []int32               // by member: of the lock that it wants
 	left     []bool                // by member: it has left, maybe with a lock
+	spare    *under                // for the next access
 
 	mu      sync.Mutex // guards regions
 	regions []region
@@ -168,9 +195,9 @@ type target struct {
 // under is an access that is being carried out.
 type under struct {
 	message
-	base  unsafe.Pointer
-	done  int64
-	all   int64
-	old   []byte
-	plain bool
+	base unsafe.Pointer
+	done int64
+	all  int64
+	old  []byte
+	how  manner
 }

@@ -1,59 +1,25 @@
 package rma
 
 import (
-	"errors"
-	"sync"
 	"testing"
-	"time"
 	"unsafe"
 
 	"banyan/internal/job/join"
+	"banyan/internal/job/join/jointest"
 	"banyan/internal/mpi/comm"
 	"banyan/internal/proto"
 )
 
-// errDies is what a rank returns that is to die.
-var errDies = errors.New("dies")
-
 // local runs a job of goroutines.
 func local(t *testing.T, ranks, replicas int, run func(world *comm.Comm) error) {
 	t.Helper()
-	members, err := join.Local(join.LocalConfig{Ranks: ranks, Replicas: replicas})
-	if err != nil {
-		t.Fatal(err)
-	}
-	errs := make([]error, len(members))
-	var wg sync.WaitGroup
-	for i, m := range members {
-		wg.Go(func() {
-			world, err := comm.World(m.Engine)
-			if err == nil {
-				err = run(world)
-			}
-			switch {
-			case err == nil:
-				err = m.Leave()
-			case err == errDies:
-				m.Die()
-				err = nil
-			default:
-				m.Die()
-			}
-			errs[i] = err
-		})
-	}
-	end := make(chan bool)
-	go func() { wg.Wait(); close(end) }()
-	select {
-	case <-end:
-	case <-time.After(time.Minute):
-		panic("the job hangs")
-	}
-	for i, err := range errs {
+	jointest.Run(t, join.LocalConfig{Ranks: ranks, Replicas: replicas}, func(_ int, m *join.Member) error {
+		world, err := comm.World(m.Engine)
 		if err != nil {
-			t.Fatalf("process %d of %dx%d: %v", i, ranks, replicas, err)
+			return err
 		}
-	}
+		return run(world)
+	})
 }
 
 // Hosts of ranks.

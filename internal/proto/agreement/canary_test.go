@@ -140,6 +140,57 @@ func (b double) Dead(member int, out *Actions) {
 	b.Machine.Dead(member, out)
 }
 
+// quiet doesn't hand a prompt on when it has left.
+type quiet struct{ *Machine }
+
+func (b quiet) copy() member { return quiet{b.clone()} }
+
+func (b quiet) Receive(from int, m Message, out *Actions) {
+	var own Actions
+	b.Machine.Receive(from, m, &own)
+	for _, a := range own {
+		if a.Kind != Send || a.Message.Kind != KindPrompt {
+			*out = append(*out, a)
+		}
+	}
+}
+
+// absentminded forgets before it leaves what others have entered.
+type absentminded struct{ *Machine }
+
+func (b absentminded) copy() member { return absentminded{b.clone()} }
+
+func (b absentminded) Leave(out *Actions) {
+	b.wanted = 0
+	b.Machine.Leave(out)
+}
+
+// settled doesn't prompt its new children after a death.
+type settled struct{ *Machine }
+
+func (b settled) copy() member { return settled{b.clone()} }
+
+func (b settled) Dead(member int, out *Actions) {
+	left := b.left
+	b.left = false
+	b.Machine.Dead(member, out)
+	b.left = left
+}
+
+// buried takes a member that has left for dead: it forgets what that one has decided.
+type buried struct{ *Machine }
+
+func (b buried) copy() member { return buried{b.clone()} }
+
+func (b buried) Receive(from int, m Message, out *Actions) {
+	b.Machine.Receive(from, m, out)
+	if !m.Value.Left.Empty() {
+		for _, l := range m.Value.Left.AppendMembers(nil) {
+			b.Machine.Dead(l, out)
+		}
+	}
+}
+
 // TestPromise: the promise of a report holds although messages of dead members come late.
 func TestPromise(t *testing.T) {
 	for _, tree := range []topology.Tree{star(3), chain(3)} {
@@ -158,6 +209,10 @@ func TestCanaries(t *testing.T) {
 	closing.close = true
 	unfenced := three
 	unfenced.unfenced = true
+	leaving := chained
+	leaving.leavers, leaving.prompts = Set{0b011}, true
+	below := leaving
+	below.leavers = Set{0b110}
 	paid := chained
 	paid.payloads = true
 	for name, c := range map[string]struct {
@@ -172,6 +227,10 @@ func TestCanaries(t *testing.T) {
 		"decides anew":                     {three, func(m *Machine) member { return forgetful{m} }, []error{errDiffers, errInvalid}},
 		"doesn't wait for all":             {three, func(m *Machine) member { return impatient{m} }, []error{errInvalid}},
 		"counts a dead child's report too": {paid, func(m *Machine) member { return double{m} }, []error{errInvalid}},
+		"one that has left keeps a prompt": {below, func(m *Machine) member { return quiet{m} }, []error{errStuck}},
+		"leaves without what was entered":  {leaving, func(m *Machine) member { return absentminded{m} }, []error{errStuck}},
+		"doesn't prompt after a death":     {leaving, func(m *Machine) member { return settled{m} }, []error{errStuck}},
+		"holds who has left for dead":      {leaving, func(m *Machine) member { return buried{m} }, []error{errStuck, errInvalid, errDiffers}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.rules.bug = c.bug

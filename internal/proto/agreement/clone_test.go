@@ -39,7 +39,7 @@ func (i *instance) clone() *instance {
 // appendKey describes the machine's state. The tree follows from the dead and the absent.
 func (m *Machine) appendKey(b []byte) []byte {
 	b = appendSet(appendSet(appendSet(appendSet(appendSet(b, m.dead), m.absent), m.closers), m.asked), m.askers)
-	b = varint.Append(b, m.entered, m.decided, m.stable, m.next, m.offered, uint64(m.saidTo+1), bit(m.isClosed)|bit(m.forgotten)<<1|bit(m.keeps)<<2, uint64(len(m.window)))
+	b = varint.Append(b, m.entered, m.decided, m.stable, m.next, m.offered, uint64(m.saidTo+1), bit(m.isClosed)|bit(m.forgotten)<<1|bit(m.keeps)<<2|bit(m.left)<<3, max(m.wanted, m.entered), uint64(len(m.window)))
 	for _, i := range m.window {
 		b = varint.Append(b, bit(i.entered)|bit(i.decided)<<1)
 		if i.entered {
@@ -69,7 +69,7 @@ func (m *Machine) appendKey(b []byte) []byte {
 
 func appendValue(b []byte, v *Value) []byte {
 	b = varint.Append(b, v.Flags)
-	b = appendSet(appendSet(appendSet(b, v.Missing), v.Failed), v.Acknowledged)
+	b = appendSet(appendSet(appendSet(appendSet(b, v.Missing), v.Failed), v.Acknowledged), v.Left)
 	return varint.AppendBytes(b, v.Payload)
 }
 

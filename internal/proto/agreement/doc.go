@@ -31,11 +31,18 @@
 // This is Paxos with the root's number as the ballot and all live members as the quorum, in which
 // accepting and returning are one step.
 //
+// # Members that leave
+//
+// A member whose program comes to its end while others go on has left ([Machine.Leave]). It isn't
+// dead: its machine enters what others enter, and gives nothing. The outcome names it among Left.
+// Others prompt it when they have waited for long ([Machine.Prompt]).
+//
 // # What is promised
 //
 //   - All live members that return from an agreement return the same value, and every live member
 //     returns if all live ones enter it.
-//   - All whose contributions are missing from the value are dead, and the value says so.
+//   - All whose contributions are missing from the value are dead or have left, and the value says
+//     so.
 //   - A member that was taken for dead by mistake may return something else until it is killed, or
 //     [Excluded]. The driver sees to it that such a member is killed, and that a side of a cut
 //     takes the other for dead only when it is the side to go on (membership's views).
@@ -68,9 +75,9 @@
 //   - It hands over the messages of each member in their order, and none of a member after its
 //     death.
 //   - It delivers [Decide] to the program: PROC_FAILED if the value's Unacknowledged isn't empty,
-//     and all of Failed count as known failures from then on. Shrink takes the members that aren't
-//     in Failed, and derives the context from the parent's, the number and that set: no more
-//     messages.
+//     and all of Failed and Left count as known failures from then on. Shrink takes the members
+//     that are in neither, and derives the context from the parent's, the number and that set: no
+//     more messages.
 //   - It keeps the machine until [Forget], also after the program has freed the communicator.
 //
 // # Invariants
@@ -78,7 +85,7 @@
 //   - Decisions come in the order of their numbers, each once.
 //   - A member's root never goes down, and it accepts decisions of its present root only.
 //   - Every number up to stable is decided at every live member; what is kept is above it.
-//   - Missing is among Failed.
+//   - Missing is among Failed and Left.
 //
 // # Limits
 //

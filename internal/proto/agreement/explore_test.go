@@ -30,6 +30,11 @@ var short = map[string]rules{
 	"only closed":       {members: 3, tree: chain(3), deaths: 1, close: true, keep: Set{0b001}, late: Set{0b100}},
 	"only closed, four": {members: 4, tree: binomial(4), deaths: 1, close: true, keep: Set{0b1010}, late: Set{0b0100}},
 	"only closed, two":  {members: 3, tree: star(3), deaths: 1, close: true, keep: Set{0b110}, late: Set{0b010}},
+	"left, two":         {members: 2, tree: star(2), rounds: 2, deaths: 1, overlap: true, payloads: true, leavers: Set{0b11}, prompts: true},
+	"left, star":        {members: 3, tree: star(3), rounds: 1, deaths: 1, payloads: true, leavers: Set{0b111}, prompts: true},
+	"left, chain":       {members: 3, tree: chain(3), rounds: 1, deaths: 1, payloads: true, leavers: Set{0b111}, prompts: true},
+	"left, in a row":    {members: 3, tree: chain(3), rounds: 2, leavers: Set{0b111}, prompts: true},
+	"left, mistaken":    {members: 3, tree: chain(3), rounds: 1, deaths: 1, suspicion: true, leavers: Set{0b011}, prompts: true},
 }
 
 // long are those of "make soak".
@@ -44,6 +49,9 @@ var long = map[string]rules{
 	"four, three deaths":       {members: 4, tree: binomial(4), rounds: 1, deaths: 3, payloads: true},
 	"five, binomial":           {members: 5, tree: binomial(5), rounds: 1, deaths: 2},
 	"five, two levels":         {members: 5, tree: must(topology.KAry(5, 2, topology.Interleaved)), rounds: 1, deaths: 2},
+	"left, four, chain":        {members: 4, tree: chain(4), rounds: 1, deaths: 1, payloads: true, leavers: Set{0b1111}, prompts: true},
+	"left, in flight":          {members: 3, tree: chain(3), rounds: 2, deaths: 1, overlap: true, leavers: Set{0b111}, prompts: true},
+	"left, closed":             {members: 3, tree: star(3), rounds: 1, deaths: 1, close: true, leavers: Set{0b111}, prompts: true},
 	"only closed, two deaths":  {members: 4, tree: binomial(4), deaths: 2, close: true, keep: Set{0b1010}, late: Set{0b0100}},
 }
 
@@ -90,6 +98,12 @@ func TestRandom(t *testing.T) {
 		if r.suspicion {
 			for m := n - int(seed%uint64(n)); m < n; m++ {
 				r.cut = r.cut.With(m)
+			}
+		}
+		if seed%7 < 2 && !r.close {
+			r.prompts = true
+			for m := int(seed % 3); m < n; m += 3 {
+				r.leavers = r.leavers.With(m)
 			}
 		}
 		if n > 16 {

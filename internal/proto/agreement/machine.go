@@ -34,6 +34,8 @@ type Machine struct {
 	dead Set
 	position
 
+	left    bool   // the program enters no more agreements, and this member gives nothing to those of others
+	wanted  uint64 // a member is known to have entered all up to this number
 	entered uint64 // this member has contributed to all up to this number
 	decided uint64 // and has all decisions up to this one
 	stable  uint64 // which all live members have up to this one
@@ -65,9 +67,9 @@ func New(cfg Config) *Machine {
 }
 
 // Contribute enters the next agreement and returns its number, the first of which is 1. It returns
-// 0 and does nothing if MaxInFlight are under way.
+// 0 and does nothing if MaxInFlight are under way, or the member has left.
 func (m *Machine) Contribute(c Contribution, out *Actions) uint64 {
-	if m.entered-m.stable >= MaxInFlight {
+	if m.left || m.entered-m.stable >= MaxInFlight {
 		return 0
 	}
 	m.recycle()
@@ -96,6 +98,8 @@ func (m *Machine) receive(from int, message *Message, out *Actions) {
 		m.reported(from, message, out)
 	case KindDecision:
 		m.told(message, out)
+	case KindPrompt:
+		m.want(message.Number, out)
 	default:
 		m.closed(from, message.Kind, out)
 		return
@@ -133,6 +137,9 @@ func (m *Machine) Dead(member int, out *Actions) {
 			m.receive(s.from, &s.message, out)
 		}
 	}
+	if m.left {
+		m.Prompt(out) // the children may be others
+	}
 	m.rearrangeClosing()
 	m.proceed(out)
 	m.tryClose(out)
@@ -169,6 +176,7 @@ func (m *Machine) reported(from int, message *Message, out *Actions) {
 	case m.pair() && child < 0:
 		if message.Number > m.decided && message.Number-m.stable <= MaxInFlight {
 			m.at(message.Number).offer.set(message)
+			m.want(message.Number, out)
 			m.exchange(out)
 		}
 		return
@@ -186,6 +194,7 @@ func (m *Machine) reported(from int, message *Message, out *Actions) {
 		i.here++
 	}
 	r.set(message)
+	m.want(message.Number, out)
 	if i.decided && i.under == m.root {
 		*out = append(*out, m.decision(from, message.Number, i))
 	}
@@ -278,21 +287,15 @@ func (m *Machine) gather(number uint64, i *instance) Message {
 		return message
 	}
 	*v = i.own
-	v.Missing, v.Failed = m.gap, m.dead
+	v.Missing, v.Failed = v.Missing.Union(m.gap), m.dead
+	if m.cfg.Combine != nil && len(i.reports) > 0 {
+		v.Payload = append(i.value.Payload[:0], i.own.Payload...) // the decision's memory is free until there is one
+	}
 	for j := range i.reports {
-		w := &i.reports[j].value
-		v.Flags &= w.Flags
-		v.Missing = v.Missing.Union(w.Missing)
-		v.Failed = v.Failed.Union(w.Failed)
-		v.Acknowledged = v.Acknowledged.Intersection(w.Acknowledged)
+		m.add(number, v, &i.reports[j].value)
 	}
 	if m.cfg.Combine != nil && len(i.reports) > 0 {
-		// The decision's memory is free until there is one.
-		all := append(i.value.Payload[:0], i.own.Payload...)
-		for j := range i.reports {
-			all = m.cfg.Combine(number, all, i.reports[j].value.Payload)
-		}
-		i.value.Payload, v.Payload = all, all
+		i.value.Payload = v.Payload
 	}
 	return message
 }

@@ -30,10 +30,13 @@ const (
 	KindForget
 	// KindAbsent answers a message for a communicator that isn't open here.
 	KindAbsent
+	// KindPrompt goes down the tree: the sender has entered the agreement, and waits for the
+	// receiver, which may have left.
+	KindPrompt
 )
 
 var kinds = [...]string{KindContribution: "contribution", KindAccepted: "accepted", KindDecision: "decision",
-	KindHeld: "held", KindAsk: "ask", KindForget: "forget", KindAbsent: "absent"}
+	KindHeld: "held", KindAsk: "ask", KindForget: "forget", KindAbsent: "absent", KindPrompt: "prompt"}
 
 func (k Kind) String() string {
 	if k >= KindContribution && int(k) < len(kinds) {
@@ -42,14 +45,21 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint8(k))
 }
 
+// bare tells whether a message has nothing but its kind.
+func (k Kind) bare() bool { return k >= KindHeld && k <= KindAbsent }
+
 // Value is what members agree on.
 type Value struct {
 	// Flags is the bitwise AND of the contributions' flags.
 	Flags uint64
-	// Missing are the members whose contributions aren't in the value. All of them are dead.
+	// Missing are the members whose contributions aren't in the value. All of them are dead or have
+	// left.
 	Missing Set
-	// Failed are the members that a contributor knew to be dead; all of Missing is among them.
+	// Failed are the members that a contributor knew to be dead.
 	Failed Set
+	// Left are the live ones whose programs have come to their end without this agreement. All of
+	// Missing is among Failed and Left.
+	Left Set
 	// Acknowledged are the members whose deaths every contributor had acknowledged.
 	Acknowledged Set
 	// Payload is the contributions' payloads, put together by Config.Combine.
@@ -63,7 +73,7 @@ func (v *Value) Unacknowledged() Set { return v.Missing.Minus(v.Acknowledged) }
 // Message is what one member tells another of the same communicator.
 type Message struct {
 	Kind   Kind
-	Number uint64 // of the agreement, of the first three kinds
+	Number uint64 // of the agreement, of the first three kinds and of KindPrompt
 	// Root is the lowest live member, for all the sender knows. Up the tree it is also a promise:
 	// the sender accepts no decision of a lower root any more.
 	Root     int32
@@ -80,7 +90,7 @@ type Message struct {
 
 // Opens tells what a driver does with a message for a communicator that isn't open here. If Opens
 // is true it is one that will be opened: the driver keeps the message until then. If not, the
-// driver answers with KindAbsent, unless that is what came.
+// driver answers with KindAbsent, unless that or KindPrompt is what came.
 func (m *Message) Opens() bool { return m.Kind == KindContribution && m.Decided == 0 }
 
 var errMessage = errors.New("agreement: a malformed message")
@@ -91,12 +101,13 @@ const (
 	hasFailed
 	hasAcknowledged
 	hasPayload
+	hasLeft
 	hasAll = 1<<iota - 1
 )
 
 // Append writes the message down.
 func (m *Message) Append(b []byte) []byte {
-	if m.Kind >= KindHeld {
+	if m.Kind.bare() {
 		return append(b, byte(m.Kind))
 	}
 	v := &m.Value
@@ -109,9 +120,12 @@ func (m *Message) Append(b []byte) []byte {
 	if len(v.Payload) > 0 {
 		has |= hasPayload
 	}
+	if !v.Left.Empty() {
+		has |= hasLeft
+	}
 	b = append(b, byte(m.Kind), has)
 	b = varint.Append(b, m.Number, uint64(uint32(m.Root)), uint64(uint32(m.Accepted)), m.Decided, m.Stable, v.Flags)
-	for _, s := range [...]Set{v.Missing, v.Failed, v.Acknowledged} {
+	for _, s := range [...]Set{v.Missing, v.Failed, v.Acknowledged, v.Left} {
 		if !s.Empty() {
 			b = varint.Append(b, uint64(len(s)))
 			for _, w := range s {
@@ -128,11 +142,11 @@ func (m *Message) Append(b []byte) []byte {
 // Parse reads a message of a communicator with so many members. The payload is b's memory.
 func Parse(b []byte, members int) (Message, error) {
 	var m Message
-	if len(b) == 0 || Kind(b[0]) < KindContribution || Kind(b[0]) > KindAbsent {
+	if len(b) == 0 || Kind(b[0]) < KindContribution || Kind(b[0]) > KindPrompt {
 		return m, errMessage
 	}
 	m.Kind = Kind(b[0])
-	if m.Kind >= KindHeld {
+	if m.Kind.bare() {
 		if len(b) > 1 {
 			return m, errMessage
 		}
@@ -149,6 +163,7 @@ func Parse(b []byte, members int) (Message, error) {
 	m.Value.Missing = r.set(has&hasMissing != 0, members)
 	m.Value.Failed = r.set(has&hasFailed != 0, members)
 	m.Value.Acknowledged = r.set(has&hasAcknowledged != 0, members)
+	m.Value.Left = r.set(has&hasLeft != 0, members)
 	if has&hasPayload != 0 {
 		m.Value.Payload, r.rest = r.rest, nil
 		r.failed = r.failed || len(m.Value.Payload) == 0

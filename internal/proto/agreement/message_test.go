@@ -11,6 +11,8 @@ var messages = []Message{
 		Flags: 1 << 63, Missing: Set{2}, Failed: Set{3, 4}, Acknowledged: Set{1}, Payload: []byte("sum")}},
 	{Kind: KindAccepted, Number: 2, Root: 99, Accepted: 3, Value: Value{Failed: Set{0, 1 << 35}}},
 	{Kind: KindDecision, Number: 1 << 40, Root: 1, Stable: 1<<40 - 1},
+	{Kind: KindContribution, Number: 9, Value: Value{Flags: 1, Missing: Set{4}, Left: Set{4}}},
+	{Kind: KindPrompt, Number: 9, Root: 1},
 	{Kind: KindHeld}, {Kind: KindAsk}, {Kind: KindForget}, {Kind: KindAbsent},
 }
 
@@ -50,7 +52,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil || !reflect.DeepEqual(m, again) {
 			t.Errorf("%+v is read as %+v, %v", m, again, err)
 		}
-		for _, s := range []Set{m.Value.Missing, m.Value.Failed, m.Value.Acknowledged} {
+		for _, s := range []Set{m.Value.Missing, m.Value.Failed, m.Value.Acknowledged, m.Value.Left} {
 			if s.limit() > members {
 				t.Errorf("%v of %d members", s, members)
 			}

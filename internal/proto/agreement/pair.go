@@ -25,14 +25,10 @@ func (m *Machine) exchange(out *Actions) {
 		if !i.offer.here {
 			return
 		}
-		v := i.own
-		v.Flags &= i.offer.value.Flags
-		v.Acknowledged = v.Acknowledged.Intersection(i.offer.value.Acknowledged)
-		if m.cfg.Combine != nil {
-			i.value.Payload = append(i.value.Payload[:0], i.offer.value.Payload...)
-			i.value.Payload = m.cfg.Combine(number, i.value.Payload, i.own.Payload)
-			v.Payload = i.value.Payload
-		}
+		v := i.offer.value
+		v.Payload = append(i.value.Payload[:0], i.offer.value.Payload...)
+		m.add(number, &v, &i.own)
+		i.value.Payload = v.Payload
 		stable := i.offer.decided // the other member has these, and so has this one
 		m.accept(number, &v, stable, out)
 		m.settle(stable)

@@ -29,6 +29,8 @@ type member interface {
 	Receive(int, Message, *Actions)
 	Dead(int, *Actions)
 	Close(bool, *Actions)
+	Leave(*Actions)
+	Prompt(*Actions)
 	machine() *Machine
 	copy() member
 }
@@ -52,6 +54,8 @@ type rules struct {
 	cut       Set  // members that are cut off together: if one dies, all are taken for dead
 	late      Set  // members that open the communicator late
 	keep      Set  // members that keep something when they close
+	leavers   Set  // members that may leave at any time without a closing
+	prompts   bool // each member that waits prompts once, and besides when it helps
 	bug       func(*Machine) member
 }
 
@@ -75,6 +79,8 @@ type actor struct {
 	acks      []Set   // what was acknowledged, by agreement
 	closed    bool
 	forgotten bool
+	left      bool
+	prompted  bool
 }
 
 // event is something that may happen.
@@ -92,9 +98,11 @@ const (
 	hear // to hears of the death of from
 	closes
 	opens
+	leaves
+	prompt
 )
 
-var eventNames = [...]string{"deliver", "enter", "die", "hear", "close", "open"}
+var eventNames = [...]string{"deliver", "enter", "die", "hear", "close", "open", "leave", "prompt"}
 
 func (e event) String() string {
 	switch e.kind {
@@ -151,10 +159,17 @@ func (w *world) Events(dst []event) []event {
 		m := a.machine()
 		if !a.open {
 			dst = append(dst, event{opens, self, self})
+		} else if a.left {
 		} else if int(m.entered) < w.rounds && (w.overlap || m.entered == m.decided) {
 			dst = append(dst, event{enter, self, self})
 		} else if w.close && !a.closed && int(m.decided) == w.rounds {
 			dst = append(dst, event{closes, self, self})
+		}
+		if w.leavers.Has(p) && a.open && !a.left && !a.closed && (w.overlap || m.entered == m.decided) {
+			dst = append(dst, event{leaves, self, self})
+		}
+		if w.prompts && !a.left && m.entered > m.decided && (!a.prompted || w.promptHelps(p)) {
+			dst = append(dst, event{prompt, self, self})
 		}
 		if !a.dead && w.dead < w.deaths {
 			dst = append(dst, event{die, self, self})
@@ -184,7 +199,7 @@ func (w *world) Apply(e event) error {
 		if m.Opens() && !w.actors[e.from].dead {
 			return fmt.Errorf("%w: %v of agreement %d", errLost, m.Kind, m.Number)
 		}
-		if m.Kind != KindAbsent {
+		if m.Kind != KindAbsent && m.Kind != KindPrompt {
 			w.send(p, int(e.from), Message{Kind: KindAbsent})
 		}
 	case enter:
@@ -212,8 +227,31 @@ func (w *world) Apply(e event) error {
 		a.Close(w.keep.Has(p), &w.out)
 	case opens:
 		a.open = true
+	case leaves:
+		a.left = true
+		a.Leave(&w.out)
+	case prompt:
+		a.prompted = true
+		a.Prompt(&w.out)
 	}
 	return w.act(p)
+}
+
+// promptHelps tells whether a child that has left doesn't know yet what it is waited for.
+func (w *world) promptHelps(p int) bool {
+	m := w.actors[p].machine()
+	for j, r := range m.at(m.entered).reports {
+		c := int(m.children[j])
+		b := &w.actors[c]
+		if r.here || !b.left || !w.acts(c) || b.machine().entered >= m.entered {
+			continue
+		}
+		told := slices.ContainsFunc(w.channels[p*w.members+c], func(n Message) bool { return n.Kind == KindPrompt && n.Number == m.entered })
+		if !told {
+			return true
+		}
+	}
+	return false
 }
 
 // enter has a member contribute: flags without its own bit, and every other time an
@@ -272,7 +310,7 @@ func (w *world) send(from, to int, m Message) {
 func (w *world) decided(p int, x *Action) error {
 	a, v := &w.actors[p], &x.Message.Value
 	v.Payload = slices.Clone(v.Payload)
-	if int(x.Message.Number) != len(a.values)+1 || len(a.values) == len(a.acks) {
+	if int(x.Message.Number) != len(a.values)+1 || len(a.values) == len(a.acks) && !a.left {
 		return fmt.Errorf("%w: %d at %d", errOrder, x.Message.Number, p)
 	}
 	number := len(a.values)
@@ -304,7 +342,7 @@ func (w *world) decided(p int, x *Action) error {
 }
 
 func (v *Value) same(u *Value) bool {
-	return v.Flags == u.Flags && v.Missing.Equal(u.Missing) && v.Failed.Equal(u.Failed) &&
+	return v.Flags == u.Flags && v.Missing.Equal(u.Missing) && v.Failed.Equal(u.Failed) && v.Left.Equal(u.Left) &&
 		v.Acknowledged.Equal(u.Acknowledged) && bytes.Equal(v.Payload, u.Payload)
 }
 
@@ -312,8 +350,14 @@ func (v *Value) same(u *Value) bool {
 func (w *world) valid(number int, v *Value) error {
 	flags, first := ^uint64(0), true
 	var acks Set
+	if v.Missing.Len() == w.members {
+		return nil // all that entered it have died, and all others have left
+	}
 	for q := range w.actors {
 		b := &w.actors[q]
+		if v.Left.Has(q) && !v.Missing.Has(q) {
+			return fmt.Errorf("%w: %d has left and isn't missing", errInvalid, q)
+		}
 		if v.Failed.Has(q) && !b.dead {
 			return fmt.Errorf("%w: %d is failed", errInvalid, q)
 		}
@@ -328,8 +372,10 @@ func (w *world) valid(number int, v *Value) error {
 				acks = b.acks[number]
 			}
 			acks, first = acks.Intersection(b.acks[number]), false
-		case !v.Failed.Has(q):
-			return fmt.Errorf("%w: %d is missing, not failed", errInvalid, q)
+		case v.Left.Has(q) && !b.left:
+			return fmt.Errorf("%w: %d hasn't left", errInvalid, q)
+		case !v.Failed.Has(q) && !v.Left.Has(q):
+			return fmt.Errorf("%w: %d is missing, neither failed nor left", errInvalid, q)
 		default:
 			count = 0
 		}
@@ -378,10 +424,10 @@ func (w *world) End() error {
 	for p := range w.actors {
 		a := &w.actors[p]
 		switch {
-		case a.dead:
+		case a.dead, a.left:
 		case len(a.values) < w.rounds:
 			return fmt.Errorf("%w: %d has %d of %d decisions", errStuck, p, len(a.values), w.rounds)
-		case w.close && !a.forgotten:
+		case w.close && !a.forgotten && w.leavers.Empty():
 			return fmt.Errorf("%w: %d", errKept, p)
 		}
 	}
@@ -399,7 +445,7 @@ func (w *world) Clone() *world {
 func (w *world) AppendKey(b []byte) []byte {
 	for p := range w.actors {
 		a := &w.actors[p]
-		b = append(b, byte(bit(a.dead)|bit(a.open)<<1|bit(a.closed)<<2|bit(a.forgotten)<<3), byte(len(a.values)), byte(len(a.acks)))
+		b = append(b, byte(bit(a.dead)|bit(a.open)<<1|bit(a.closed)<<2|bit(a.forgotten)<<3|bit(a.left)<<4|bit(a.prompted)<<5), byte(len(a.values)), byte(len(a.acks)))
 		if !w.acts(p) && !w.strict {
 			b = appendSet(b, a.told)
 			for _, s := range a.acks {

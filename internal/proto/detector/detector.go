@@ -14,10 +14,14 @@ type Config struct {
 	// Period (η) is the time between heartbeats, Timeout (δ) the silence that
 	// is taken for a death.
 	Period, Timeout proto.Time
-	// Witness says that a witness, such as a launcher, sees every death, ends silent
-	// processes, and tells all. Then no process broadcasts a death before η
-	// has passed: news that is told twice arrives later.
+	// Witness says that a witness, such as a launcher, sees every death and tells all. Then no
+	// process broadcasts a certain death before η has passed: news that is told twice arrives
+	// later.
 	Witness bool
+	// Local says that the witness is on the host of all processes. Then it ends a silent one at
+	// once, and the news of silence waits for it, too. It can't end one on a host that it doesn't
+	// reach, so elsewhere the observer of a silent process tells at once.
+	Local bool
 	// Opinions is how many others are asked, each time, before a silent process is taken for
 	// dead (see [Machine.Probe]). If it is 0 none is.
 	Opinions uint8

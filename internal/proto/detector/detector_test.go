@@ -103,6 +103,33 @@ func TestWitnessFirst(t *testing.T) {
 	}
 }
 
+// A witness on another host may not reach a silent process. So its observer tells of it at once,
+// and all know within δ and the time of the broadcast. One on the same host comes first.
+func TestSilenceIsToldAtOnce(t *testing.T) {
+	const n, victim = 64, 40
+	for _, local := range []bool{false, true} {
+		w := newWorldOn(topology.IdentityRing(n), 3, func(cfg Config, out *Actions) machine {
+			cfg.Witness, cfg.Local = true, local
+			return New(cfg, 0, out)
+		})
+		w.at(500, func() { w.crash(victim) })
+		w.runUntil(3 * delta)
+		if w.checkStable(); w.problem != "" {
+			t.Fatal(w.problem)
+		}
+		soon := proto.Time(delta + 40*tau)
+		if late := w.longest[1] > soon; late != local {
+			t.Errorf("local %t: unstable for %d, and δ with a broadcast takes %d", local, w.longest[1], soon)
+		}
+		if w.longest[1] > soon+eta {
+			t.Errorf("local %t: unstable for %d", local, w.longest[1])
+		}
+		if w.sent[SendNews] != copies(n-1) {
+			t.Errorf("local %t: %d copies of news, want %d", local, w.sent[SendNews], copies(n-1))
+		}
+	}
+}
+
 // Neither the observer of the dead process nor the processes closest to it have evidence. The
 // first process that has some broadcasts after its back-off. The observer broadcasts once more,
 // for it can't know that the first broadcast missed no process.

@@ -28,7 +28,7 @@
 //     its segment. A process broadcasts each death in its segment itself, however it
 //     learned of it, unless a process that left in order has done so. Where a launcher sees
 //     every death and tells all (Config.Witness), it waits η, so that the launcher's news comes
-//     first.
+//     first. Silence isn't news that waits, unless the launcher is sure to see it (Config.Local).
 //   - Any other death that it has heard of in no broadcast is held: it acts on it
 //     at once, but tells it only after a back-off of η for each live process
 //     between the dead one and itself (at most δ), unless a broadcast with it comes by.

@@ -106,7 +106,14 @@ func (m *Machine) expect(now proto.Time) {
 func (m *Machine) suspect(now proto.Time, out *Actions) {
 	e := Entry{Proc: m.emitter, Incarnation: m.cfg.View.of(m.emitter)}
 	m.learn(e, Report{Cause: CauseSilence, Silent: now - m.heard, By: m.cfg.Self}, out)
-	m.settle(now, out)
+	if m.cfg.Local {
+		m.settle(now, out)
+		return
+	}
+	m.reconnect(now, out)
+	if m.owesNews() {
+		m.broadcast(out)
+	}
 }
 
 // patience is for how many δ a process at most may be silent that is known to be starved, or that

@@ -19,7 +19,7 @@ func (m *Machine) Admit(replica, donor int, out *Actions) {
 	}
 	m.Dead(replica, out)
 	m.joining |= only(replica)
-	m.known[replica], m.told[replica] = m.known[donor], m.known[donor]
+	m.known[replica], m.told[replica], m.kept[replica] = m.known[donor], m.known[donor], 0
 	m.turns[replica] = m.next
 	m.next++
 }
@@ -41,13 +41,13 @@ func (m *Machine) Joined(replica int, out *Actions) {
 		m.told[replica] = m.known[replica]
 		m.tell(replica, out)
 	}
-	*out = append(*out, Action{replica, Message{Kind: Known, First: m.Len() + 1}})
+	m.tellKnownTo(replica, out)
 }
 
 // AppendState appends what a replacement, a replica that was admitted, has to know.
 func (m *Machine) AppendState(b []byte, replacement int) []byte {
 	here, joining := m.present|only(replacement), m.joining&^only(replacement)
-	b = varint.Append(b, uint64(here), uint64(joining), uint64(m.leader+1), uint64(m.self), uint64(m.next))
+	b = varint.Append(b, uint64(here), uint64(joining), uint64(m.leader+1), uint64(m.self), uint64(m.next), uint64(m.followed))
 	for all := here | joining; all != 0; all &= all - 1 {
 		b = varint.Append(b, m.known[all.lowest()], uint64(m.turns[all.lowest()]))
 	}
@@ -63,13 +63,13 @@ func (m *Machine) AppendState(b []byte, replacement int) []byte {
 func (m *Machine) Restore(state []byte) error {
 	r := varint.Read(state)
 	*m = Machine{self: m.self, present: set(r.Uint()), joining: set(r.Uint())}
-	leader, donor, next := r.Uint(), r.Uint(), r.Uint()
+	leader, donor, next, followed := r.Uint(), r.Uint(), r.Uint(), r.Uint()
 	all := m.present | m.joining
 	if r.Failed() || donor >= MaxDegree || leader > MaxDegree || m.present&m.joining != 0 || donor == uint64(m.self) ||
 		leader == uint64(m.self)+1 || !m.present.has(m.self) || !m.present.has(int(donor)) || leader > 0 && !m.present.has(int(leader)-1) {
 		return ErrState
 	}
-	m.leader, m.next = int(leader)-1, uint32(next)
+	m.leader, m.next, m.followed = int(leader)-1, uint32(next), Term(followed)
 	for ; all != 0; all &= all - 1 {
 		m.known[all.lowest()], m.turns[all.lowest()] = r.Uint(), uint32(r.Uint())
 	}

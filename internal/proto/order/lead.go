@@ -33,6 +33,7 @@ func (m *Machine) gone(replica int) bool {
 	}
 	m.present &^= only(replica)
 	m.joining &^= only(replica)
+	m.ahead[replica] = ahead{}
 	if replica == m.leader {
 		m.leader = none
 	}
@@ -46,7 +47,8 @@ func (m *Machine) claim(out *Actions) {
 	if m.leader != none || !m.joined || m.first() != m.self {
 		return
 	}
-	m.leader, m.claiming, m.asked = m.self, true, m.present&^only(m.self)
+	m.claiming, m.asked = true, m.present&^only(m.self)
+	m.follow(m.self)
 	m.each(func(replica int) { m.tellClaim(replica, out) })
 	m.lead(out)
 }

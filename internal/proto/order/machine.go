@@ -21,13 +21,28 @@ type Machine struct {
 	next  uint32 // the turn of the next replacement
 
 	leader   int  // none: no replica leads, as far as is known here
+	followed Term // of the last leader
 	claiming bool // this one claims to, and has to learn what was decided before
 	asked    set  // these haven't answered the claim
 	joined   bool // false only at a replacement before Commit
 	// known are, by replica, how many decisions it knows, as far as is known here; told are
 	// how many it will know when all has arrived that the leader, this one, has sent it.
 	known, told [MaxDegree]uint64
-	records     [][]byte // the last decisions: those that a replica may lack
+	ahead       [MaxDegree]ahead
+	// kept are, by replica, how many decisions of this process that one finds in memory that
+	// outlives the process (Kept).
+	kept    [MaxDegree]uint64
+	records [][]byte // the last decisions: those that a replica may lack
+}
+
+// Term tells leaders of a rank apart: a later one's is higher. It is the leader's turn and 1.
+type Term uint32
+
+// ahead is what a replica that follows a later leader than this one has said it knows. It may be
+// other decisions than those here, until this one follows that leader, too.
+type ahead struct {
+	term  Term
+	knows uint64
 }
 
 // none is the leader where there is none.
@@ -45,6 +60,9 @@ func New(cfg Config) *Machine {
 	for i := range cfg.Degree {
 		m.turns[i] = uint32(i)
 	}
+	if !cfg.Joins {
+		m.follow(m.leader)
+	}
 	return m
 }
 
@@ -54,9 +72,23 @@ func (m *Machine) Leads() bool { return m.leader == m.self && !m.claiming }
 // Len is how many decisions this replica knows.
 func (m *Machine) Len() uint64 { return m.known[m.self] }
 
-// Stable is how many decisions every replica knows that may have to go on from here. What
-// depends on later ones mustn't leave this process.
+// Stable is how many decisions every replica knows, or finds, that may have to go on from here.
+// What depends on later ones mustn't leave this process.
 func (m *Machine) Stable() uint64 {
+	n := m.everywhere()
+	if n == m.Len() {
+		return n
+	}
+	n = m.Len()
+	for others := (m.present | m.joining) &^ only(m.self); others != 0; others &= others - 1 {
+		q := others.lowest()
+		n = min(n, max(m.known[q], m.kept[q]))
+	}
+	return n
+}
+
+// everywhere is how many decisions every replica is known to know.
+func (m *Machine) everywhere() uint64 {
 	n := m.Len()
 	for others := (m.present | m.joining) &^ only(m.self); others != 0; others &= others - 1 {
 		n = min(n, m.known[others.lowest()])
@@ -75,6 +107,41 @@ func (m *Machine) Decide(record []byte) {
 	m.forget()
 }
 
+// Unkept are the decisions that another replica isn't known to know and that aren't kept for it,
+// and the number of the first. Only a leader has any.
+func (m *Machine) Unkept(replica int) (first uint64, records [][]byte) {
+	if !m.Leads() || replica == m.self || !m.present.has(replica) {
+		return 0, nil
+	}
+	first = max(m.known[replica], m.kept[replica]) + 1
+	return first, m.from(first)
+}
+
+// Kept says that the decisions up to a number lie where another replica finds them before it
+// follows another leader than this process, or leads, or gives its state away, whatever becomes of
+// this process.
+func (m *Machine) Kept(replica int, number uint64) {
+	if m.Leads() && m.present.has(replica) {
+		m.kept[replica] = min(number, m.Len())
+	}
+}
+
+// Knows is how many decisions another replica is known to know: they needn't be kept for it.
+func (m *Machine) Knows(replica int) uint64 { return m.known[replica] }
+
+// Leader is the replica that this one follows, and takes decisions of. ok is false if there is
+// none.
+func (m *Machine) Leader() (replica int, ok bool) {
+	return m.leader, m.joined && m.leader != none && m.leader != m.self
+}
+
+// Deposes says that with this message the replica stops following its leader. What that one has
+// kept for it must be taken in before.
+func (m *Machine) Deposes(from int, msg Message) bool {
+	leader, ok := m.Leader()
+	return ok && msg.Kind == Claim && from != leader && m.heeds(from) && m.obeys(from)
+}
+
 // Flush tells the other replicas what has been decided.
 func (m *Machine) Flush(out *Actions) {
 	if m.Leads() && m.told[m.self] != m.Len() {
@@ -89,7 +156,7 @@ func (m *Machine) Flushed() bool { return !m.Leads() || m.told[m.self] == m.Len(
 // Arrived takes in a message of another replica. It returns the decisions that are new here, in
 // their order: the last ones up to Len.
 func (m *Machine) Arrived(from int, msg Message, out *Actions) (learnt [][]byte) {
-	if from < 0 || from >= MaxDegree || from == m.self || !m.present.has(from) || !m.joined || msg.First == 0 {
+	if !m.heeds(from) || msg.First == 0 {
 		return nil
 	}
 	switch msg.Kind {
@@ -99,17 +166,22 @@ func (m *Machine) Arrived(from int, msg Message, out *Actions) (learnt [][]byte)
 			m.tellKnown(out)
 		}
 	case Known:
+		if msg.Term > m.followed {
+			m.ahead[from] = ahead{msg.Term, msg.First - 1}
+			break
+		}
 		m.knows(from, msg.First-1)
 	case Claim:
-		if m.leader != none && m.turns[from] < m.turns[m.leader] {
-			break // one whose turn comes later holds it for dead
+		if !m.obeys(from) {
+			break
 		}
 		// It holds the leader for dead that this replica may still follow, and hears
 		// nothing more of it. What that one says from now on mustn't count here either.
-		m.leader, m.claiming, m.asked = from, false, 0
+		m.claiming, m.asked = false, 0
+		m.follow(from)
 		m.knows(from, msg.First-1)
 		first := min(msg.First, m.Len()+1)
-		*out = append(*out, Action{from, Message{Tail, first, m.from(first)}})
+		*out = append(*out, Action{from, Message{Kind: Tail, First: first, Records: m.from(first)}})
 	case Tail:
 		if m.asked.has(from) {
 			learnt = m.learn(from, msg)
@@ -118,6 +190,29 @@ func (m *Machine) Arrived(from int, msg Message, out *Actions) (learnt [][]byte)
 		}
 	}
 	return learnt
+}
+
+// follow notes which replica leads from now on.
+func (m *Machine) follow(leader int) {
+	m.leader, m.followed = leader, Term(m.turns[leader]+1)
+	for others := m.present &^ only(m.self); others != 0; others &= others - 1 {
+		q := others.lowest()
+		if a := &m.ahead[q]; a.term != 0 && a.term <= m.followed {
+			m.knows(q, a.knows)
+			*a = ahead{}
+		}
+	}
+}
+
+// heeds says that a replica's messages count here.
+func (m *Machine) heeds(from int) bool {
+	return from >= 0 && from < MaxDegree && from != m.self && m.present.has(from) && m.joined
+}
+
+// obeys says that a replica that claims to lead does. It doesn't if one whose turn comes later
+// leads, which holds it for dead.
+func (m *Machine) obeys(from int) bool {
+	return m.leader == none || m.turns[from] >= m.turns[m.leader]
 }
 
 // learn appends the decisions of a message that are new here.
@@ -156,7 +251,7 @@ func (m *Machine) from(first uint64) [][]byte {
 
 // forget drops the decisions that every replica knows.
 func (m *Machine) forget() {
-	if extra := uint64(len(m.records)) - (m.Len() - m.Stable()); extra > 0 {
+	if extra := uint64(len(m.records)) - (m.Len() - m.everywhere()); extra > 0 {
 		clear(m.records[:extra])
 		m.records = m.records[extra:]
 	}
@@ -174,13 +269,17 @@ func (m *Machine) tell(replica int, out *Actions) {
 	first := max(m.known[replica], m.told[replica]) + 1
 	m.told[replica] = m.Len()
 	if records := m.from(first); len(records) > 0 {
-		*out = append(*out, Action{replica, Message{Decided, first, records}})
+		*out = append(*out, Action{replica, Message{Kind: Decided, First: first, Records: records}})
 	}
 }
 
 // tellKnown tells all others how much this replica knows.
 func (m *Machine) tellKnown(out *Actions) {
 	m.each(func(replica int) {
-		*out = append(*out, Action{replica, Message{Kind: Known, First: m.Len() + 1}})
+		m.tellKnownTo(replica, out)
 	})
+}
+
+func (m *Machine) tellKnownTo(replica int, out *Actions) {
+	*out = append(*out, Action{replica, Message{Kind: Known, First: m.Len() + 1, Term: m.followed}})
 }

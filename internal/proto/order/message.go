@@ -42,6 +42,7 @@ func (k Kind) String() string {
 type Message struct {
 	Kind    Kind
 	First   uint64
+	Term    Term     // Known: of the last leader that the sender has followed
 	Records [][]byte // Decided, Tail; the machine keeps them
 }
 
@@ -50,7 +51,7 @@ var ErrMessage = errors.New("order: no message between replicas")
 
 // AppendMessage appends a message as it travels.
 func AppendMessage(b []byte, m Message) []byte {
-	b = varint.Append(b, uint64(m.Kind), m.First, uint64(len(m.Records)))
+	b = varint.Append(b, uint64(m.Kind), m.First, uint64(m.Term), uint64(len(m.Records)))
 	for _, r := range m.Records {
 		b = varint.AppendBytes(b, r)
 	}
@@ -61,7 +62,7 @@ func AppendMessage(b []byte, m Message) []byte {
 func ParseMessage(b []byte) (m Message, err error) {
 	r := varint.Read(b)
 	kind := r.Uint()
-	m.First = r.Uint()
+	m.First, m.Term = r.Uint(), Term(r.Uint())
 	for range r.Count() {
 		m.Records = append(m.Records, append([]byte(nil), r.Bytes()...))
 	}

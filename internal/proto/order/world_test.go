@@ -43,6 +43,11 @@ type bugs struct {
 	leadsWhileJoin bool // a substitute doesn't wait for a replacement that is joining
 	donatesUnsent  bool // a donor has output that waits, which the replacement takes for sent
 	runsAsDonor    bool // a donor's program goes on before the replacement has joined
+	anyTerm        bool // what a replica says it knows counts, whomever it follows
+	ignoresKept    bool // a substitute doesn't look for what the dead leader has kept for it
+	leavesOpen     bool // one that takes the leader for dead looks, and the leader may keep more
+	obeysUnread    bool // one that answers a claim doesn't look for what its leader has kept
+	donatesUnread  bool // a donor doesn't look for what its leader has kept for it
 }
 
 // setup is what a world begins with.
@@ -53,8 +58,19 @@ type setup struct {
 	mortal   []int  // processes that may die; nil: all
 	suspects bool   // live replicas may be taken for dead
 	heals    int
+	keeps    keeping
 	bugs     bugs
 }
+
+// keeping says for whom leaders keep their decisions, in memory that outlives them.
+type keeping byte
+
+const (
+	keepsNone keeping = iota
+	keepsAll
+	keepsFull // there may be no room
+	keepsSome // not for replica 2, which is on another host
+)
 
 // world is a job whose ranks have replicas that are in leader order. What a process has sent is
 // there for all replicas of the receiver, as package replica sees to.
@@ -70,6 +86,14 @@ type world struct {
 	incarnation        []byte
 	died, healed       int
 	heal               heal
+	kept               []kept // from p for q at p · processes + q
+}
+
+// kept is what a process has left for another one.
+type kept struct {
+	first   uint64
+	records [][]byte
+	closed  bool // nothing can be left any more
 }
 
 // heal is the replacement that is under way.
@@ -135,6 +159,7 @@ func newWorld(s *setup) *world {
 	w.net = network.New[frame](n)
 	w.sent = make([][][]byte, len(s.degrees)*len(s.degrees))
 	w.condemned, w.crashed, w.incarnation = make([]bool, n), make([]bool, n), make([]byte, n)
+	w.kept = make([]kept, n*n)
 	return w
 }
 
@@ -238,6 +263,9 @@ func (w *world) steps(dst []event, p int, n *node) []event {
 	switch o := program[n.pc]; {
 	case o.kind == opSend:
 		dst = append(dst, event{evStep, p, 0})
+		if w.keeps == keepsFull && n.m.Leads() && n.m.Stable() < n.m.Len() {
+			dst = append(dst, event{evStep, p, noRoom})
+		}
 	case len(n.tail) > 0:
 		if src := int(n.tail[0][0]) - 1; src < 0 || here(src) {
 			dst = append(dst, event{evStep, p, src + 1})
@@ -299,6 +327,55 @@ func (w *world) condemn(p int) {
 	}
 }
 
+// noRoom is the outcome of a send whose decisions can't be kept.
+const noRoom = 100
+
+// keep leaves what a leader has decided for its siblings, where they find it.
+func (w *world) keep(p int, n *node) {
+	if w.bugs.sendsAtOnce {
+		return
+	}
+	first, degree := w.siblings(p)
+	for q := first; q < first+degree; q++ {
+		if w.keeps == keepsNone || w.keeps == keepsSome && q-first == 2 {
+			continue
+		}
+		k := &w.kept[p*len(w.nodes)+q]
+		if number, records := n.m.Unkept(q - first); len(records) > 0 && !k.closed {
+			if len(k.records) == 0 {
+				k.first = number
+			}
+			k.records = append(k.records[:number-k.first:number-k.first], records...)
+			n.m.Kept(q-first, n.m.Len())
+		}
+	}
+}
+
+// read has q take in what p has kept for it. With last, p can keep no more.
+func (w *world) read(q, p int, last bool) error {
+	if w.keeps == keepsNone {
+		return nil
+	}
+	k := &w.kept[p*len(w.nodes)+q]
+	k.closed = k.closed || last && !w.bugs.leavesOpen
+	msg := Message{Kind: Decided, First: k.first, Records: k.records}
+	if len(msg.Records) == 0 {
+		return nil
+	}
+	first, _ := w.siblings(p)
+	return w.run(q, func(m *Machine, out *Actions) {
+		if learnt := m.Arrived(p-first, msg, out); len(learnt) > 0 {
+			n := w.nodes[q]
+			n.tail = append(slices.Clone(n.tail), learnt...)
+		}
+	})
+}
+
+// renew gives p new memory that it shares with a replacement.
+func (w *world) renew(p, slot int) {
+	w.kept[p*len(w.nodes)+slot], w.kept[slot*len(w.nodes)+p] = kept{}, kept{}
+}
+
 // step does an operation with an outcome: 0, or the source and 1.
 func (w *world) step(p, outcome int) error {
 	n := w.own(p)
@@ -309,6 +386,12 @@ func (w *world) step(p, outcome int) error {
 		n.seqs = slices.Clone(n.seqs)
 		n.outbox = append(slices.Clone(n.outbox), output{o.to, n.seqs[o.to], n.history, n.m.Len()})
 		n.seqs[o.to]++
+		if outcome != noRoom {
+			w.keep(p, n)
+		}
+		if n.m.Stable() == n.m.Len() && w.keeps != keepsNone { // the others are told later
+			return w.release(p, n)
+		}
 		return w.run(p, func(m *Machine, out *Actions) { m.Flush(out) })
 	}
 	if len(n.tail) > 0 {
@@ -385,6 +468,11 @@ func (w *world) deliver(p, q int) error {
 	}
 	switch f.heal {
 	case prepare:
+		if err := w.read(q, f.slot, true); err != nil {
+			return err
+		}
+		n = w.own(q)
+		w.renew(q, f.slot)
 		w.admit(n, f.slot, p)
 		w.sendFrame(q, p, frame{heal: prepared, slot: f.slot, incarnation: f.incarnation})
 		return w.run(q, func(m *Machine, out *Actions) { w.admitMachine(m, f.slot-first, from, out) })
@@ -399,6 +487,15 @@ func (w *world) deliver(p, q int) error {
 			w.heal = heal{}
 		}
 		return w.run(q, func(m *Machine, out *Actions) { m.Joined(from, out) })
+	}
+	if n.m.Deposes(from, f.Message) && !w.bugs.obeysUnread {
+		if err := w.read(q, first+n.m.leader, true); err != nil {
+			return err
+		}
+		n = w.own(q)
+	}
+	if w.bugs.anyTerm {
+		f.Term = 0
 	}
 	old := n.m.leader
 	return w.run(q, func(m *Machine, out *Actions) {
@@ -427,6 +524,11 @@ func (w *world) learn(q, p int) error {
 			w.nodes[q].paused = false
 		}
 	}
+	if !w.bugs.ignoresKept {
+		if err := w.read(q, p, true); err != nil {
+			return err
+		}
+	}
 	return w.run(q, func(m *Machine, out *Actions) { m.Dead(p-first, out) })
 }
 
@@ -440,6 +542,7 @@ func (w *world) startHeal(p, q int) error {
 	w.heal = heal{donor: p, slot: q}
 	n := w.own(p)
 	n.paused = !w.bugs.runsAsDonor
+	w.renew(p, q)
 	w.admit(n, q, p)
 	for other := first; other < first+degree; other++ {
 		w.net.Keep(other, q, 0)
@@ -469,8 +572,14 @@ func (w *world) admitMachine(m *Machine, slot, donor int, out *Actions) {
 
 // handover makes the replacement what its donor is.
 func (w *world) handover() error {
-	d, q := w.nodes[w.heal.donor], w.heal.slot
+	q := w.heal.slot
 	first, degree := w.siblings(q)
+	if leader, ok := w.nodes[w.heal.donor].m.Leader(); ok && !w.bugs.donatesUnread {
+		if err := w.read(w.heal.donor, first+leader, false); err != nil {
+			return err
+		}
+	}
+	d := w.nodes[w.heal.donor]
 	n := *d
 	n.replica, n.paused, n.outbox = q-first, false, nil
 	if w.bugs.healsWithout {
@@ -540,7 +649,7 @@ func (w *world) End() error {
 // Clone implements explore.World.
 func (w *world) Clone() *world {
 	c := *w
-	c.nodes, c.sent = slices.Clone(w.nodes), slices.Clone(w.sent)
+	c.nodes, c.sent, c.kept = slices.Clone(w.nodes), slices.Clone(w.sent), slices.Clone(w.kept)
 	c.condemned, c.crashed, c.incarnation = slices.Clone(w.condemned), slices.Clone(w.crashed), slices.Clone(w.incarnation)
 	c.net = w.net.Clone()
 	return &c
@@ -598,13 +707,27 @@ func (w *world) AppendKey(b []byte) []byte {
 	for _, l := range w.sent {
 		list(l)
 	}
+	if w.keeps != keepsNone {
+		for p := range w.nodes {
+			first, degree := w.siblings(p)
+			for q := first; q < first+degree; q++ {
+				k := &w.kept[p*len(w.nodes)+q]
+				flags := 0
+				if k.closed {
+					flags = 1
+				}
+				num(flags, int(k.first))
+				list(k.records)
+			}
+		}
+	}
 	for p := range w.nodes {
 		first, degree := w.siblings(p)
 		for q := first; q < first+degree; q++ {
 			queue := w.net.Queue(p, q)
 			num(len(queue))
 			for _, f := range queue {
-				num(int(f.Kind), int(f.First), int(f.heal), f.slot, int(f.incarnation))
+				num(int(f.Kind), int(f.First), int(f.Term), int(f.heal), f.slot, int(f.incarnation))
 				list(f.Records)
 			}
 		}
@@ -620,14 +743,17 @@ func (m *Machine) appendKey(b []byte, degree int) []byte {
 	if m.joined {
 		flags |= 2
 	}
-	for _, v := range []uint64{uint64(m.present), uint64(m.joining), uint64(m.leader + 1), uint64(m.asked), flags} {
+	for _, v := range []uint64{uint64(m.present), uint64(m.joining), uint64(m.leader + 1), uint64(m.followed), uint64(m.asked), flags} {
 		b = binary.AppendUvarint(b, v)
 	}
 	for i := range degree {
 		b = binary.AppendUvarint(b, m.known[i])
 		b = binary.AppendUvarint(b, uint64(m.turns[i]))
+		b = binary.AppendUvarint(b, uint64(m.ahead[i].term))
+		b = binary.AppendUvarint(b, m.ahead[i].knows)
 		if m.leader == m.self {
 			b = binary.AppendUvarint(b, m.told[i])
+			b = binary.AppendUvarint(b, m.kept[i])
 		}
 	}
 	for _, r := range m.records {

@@ -9,6 +9,12 @@ import (
 
 // What a Coordinator does when processes end, die, are lost with their host, or are replaced.
 
+// Holds says whether a part of the committed snapshot is at a place, or on its way there.
+func (c *Coordinator) Holds(x Place) bool {
+	s := c.shareOf(x.Proc)
+	return slices.Contains(s.copies, x) || slices.Contains(s.asked, x)
+}
+
 // Leaving says that a process comes to no safe point any more, because its program has finalised.
 func (c *Coordinator) Leaving(p proto.Proc, e Epoch, out *[]Action) {
 	if e != c.epoch || c.phase == falls || c.phase == over {

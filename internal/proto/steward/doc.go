@@ -44,6 +44,9 @@
 // is durable, and only then does anything depend on it (Action, writing.after). With five voters a
 // version is on three agents at least.
 //
+// Nobody leads a job whose durable ledger says that it is over: a steward that is gone as soon as
+// that was written has a successor that only tells the others.
+//
 // A new electorate is written under both the former and the new voters, and the next version ends
 // the former ones' vote. A steward changes the electorate only when the present one is durable. A
 // witness is told of a change when enough of the new voters have it that keep a ledger.

@@ -89,8 +89,8 @@ func (a *Agent) settle(now proto.Time) {
 	if !s.settle() {
 		return
 	}
-	if !begun {
-		l := s.version(s.durable)
+	l := s.version(s.durable)
+	if !begun && l.Outcome.Reason == NotOver { // else nobody goes on: the steward before was gone at once
 		a.do(Action{Kind: Lead, Ledger: l})
 		for _, p := range l.Places {
 			if p.State == Starting {
@@ -101,8 +101,8 @@ func (a *Agent) settle(now proto.Time) {
 	for _, x := range s.due() {
 		a.do(x)
 	}
-	if o := s.version(s.durable).Outcome; o.Reason != NotOver {
-		a.end(o)
+	if l.Outcome.Reason != NotOver {
+		a.end(l.Outcome)
 	}
 }
 

@@ -264,6 +264,9 @@ func (w *world) carry(n *node, out []Action) {
 		case Spawn:
 			w.spawn(n, a.Place)
 		case Lead:
+			if o := a.Ledger.Outcome.Reason; o != NotOver {
+				w.fail("host %d goes on with a job that is over: %v", n.host, o)
+			}
 			if h, is := w.led[n.agent.steward.term]; is && h != n.host {
 				w.fail("hosts %d and %d both act in term %d", h, n.host, n.agent.steward.term)
 			}

@@ -6,6 +6,7 @@ import (
 	"banyan/internal/proto"
 	"banyan/internal/proto/detector"
 	"banyan/internal/proto/membership"
+	"banyan/internal/proto/thinning"
 	"banyan/internal/runtime/lane"
 	"banyan/internal/runtime/process"
 )
@@ -24,6 +25,9 @@ const (
 	Minority                    // this process must stop: too many are silent, those in Gone
 	Heals                       // a healing has come to Step
 	Unhealable                  // this process can't give its state to a replacement: Text says why
+	RankGone                    // Rank has no replica left, and the program mustn't know of it yet
+	Settled                     // this process owes nothing to others that stay; Results are of agreements
+	Outrun                      // this process must stop: Rank has what it can't send any more
 )
 
 // Event is something that concerns the process as a whole.
@@ -39,6 +43,7 @@ type Event struct {
 	Replacement proto.Proc
 	Incarnation proto.Incarnation
 	Text        string
+	Results     []thinning.Result
 
 	View        *membership.View
 	Coordinator bool
@@ -71,6 +76,15 @@ func (h host) RankLost(r proto.Rank) {
 		time.Sleep(b.Grace)
 	}
 }
+
+// RankGone implements process.ThinHost.
+func (h host) RankGone(r proto.Rank) { h.put(Event{Kind: RankGone, Rank: r}) }
+
+// Settled implements process.ThinHost.
+func (h host) Settled(results []thinning.Result) { h.put(Event{Kind: Settled, Results: results}) }
+
+// Outrun implements process.ThinHost.
+func (h host) Outrun(to proto.Rank) { h.put(Event{Kind: Outrun, Rank: to}) }
 
 // Revoked leaves a revoked communicator to Go, which knows that it is.
 func (h host) Revoked(context uint64) {

@@ -36,6 +36,14 @@ func (e *Engine) Explain() string {
 	return text
 }
 
+// Waits says whether the program waits in this engine.
+func (e *Engine) Waits() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, _, waits := e.explain()
+	return waits
+}
+
 // explain is Explain with the lock held. first is the rank that the program waits for first, as
 // counters.Record has it; waits says whether it waits.
 func (e *Engine) explain() (text string, first int64, waits bool) {

@@ -175,3 +175,13 @@ func (e *Engine) shareRivals() {
 
 // polls is how often anybody, C included, has looked for frames. The lock is held.
 func (e *Engine) polls() uint64 { return e.waiting.polls + e.shared.Polls }
+
+// SetWin makes a window known to C, if there is room; see lane.Memory.
+func (e *Engine) SetWin(handle uint64, w *lane.Win) {
+	e.withLane(func(m *lane.Memory) { m.SetWin(handle, w) })
+}
+
+// DropWin has C forget a window.
+func (e *Engine) DropWin(handle uint64) {
+	e.withLane(func(m *lane.Memory) { m.DropWin(handle) })
+}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math/bits"
 	"slices"
 
 	"banyan/internal/proto"
@@ -32,7 +33,8 @@ type Ear struct {
 	listener Listener
 	arriving []arriving // in the order of their sends, by rank
 	answers  []answer
-	closed   bool // it stays until nothing is under way: what nobody takes would be unended for ever
+	spare    [spareClasses][][]byte // memory for messages and answers, by the logarithm of its size
+	closed   bool                   // it stays until nothing is under way: what nobody takes would be unended for ever
 }
 
 // arriving is a message that is being received, or heard.
@@ -46,6 +48,36 @@ type arriving struct {
 type answer struct {
 	handle Handle
 	data   []byte
+}
+
+// An Ear keeps the memory of small messages and answers, so that none is made for each.
+const (
+	spareClasses = 17      // up to 64 KiB
+	mostSpare    = 1 << 20 // bytes of each, and at most so many
+	mostSpares   = 512
+)
+
+// Buffer is memory for an answer of so many bytes, from within a Listener.
+func (ear *Ear) Buffer(n int) []byte {
+	class := bits.Len(uint(max(n, 1) - 1))
+	if class >= spareClasses {
+		return make([]byte, n)
+	}
+	list := &ear.spare[class]
+	if last := len(*list) - 1; last >= 0 {
+		b := (*list)[last]
+		*list = (*list)[:last]
+		return b[:n]
+	}
+	return make([]byte, n, 1<<class)
+}
+
+// release gives memory back that may be from Buffer.
+func (ear *Ear) release(b []byte) {
+	class := bits.Len(uint(max(cap(b), 1) - 1))
+	if class < spareClasses && cap(b) == 1<<class && len(ear.spare[class]) < min(mostSpare>>class, mostSpares) {
+		ear.spare[class] = append(ear.spare[class], b)
+	}
 }
 
 // listening are the ears of an engine.
@@ -85,6 +117,8 @@ func (ear *Ear) Send(to proto.Rank, tag int32, data []byte) {
 	e := ear.e
 	if h := e.send(ear.context, to, tag, data); h != (Handle{}) {
 		ear.answers = append(ear.answers, answer{h, data})
+	} else {
+		ear.release(data)
 	}
 }
 
@@ -132,7 +166,7 @@ func (ear *Ear) hear() (more bool) {
 		if !ok {
 			break
 		}
-		data := make([]byte, s.Bytes)
+		data := ear.Buffer(s.Bytes)
 		ear.arriving = append(ear.arriving, arriving{s.Source, p.ReceiveMatched(message, data), data})
 	}
 	kept := ear.arriving[:0]
@@ -148,12 +182,15 @@ func (ear *Ear) hear() (more bool) {
 			}
 			_, err := p.Take(a.handle)
 			if a.handle = (Handle{}); err != nil {
+				ear.release(a.data)
 				continue // its sender is lost, or has withdrawn it
 			}
 		}
 		if !ear.closed && !ear.listener.Hear(a.from, a.data) {
 			kept, more = append(kept, a), true
+			continue
 		}
+		ear.release(a.data)
 	}
 	clear(ear.arriving[len(kept):])
 	ear.arriving = kept
@@ -162,6 +199,7 @@ func (ear *Ear) hear() (more bool) {
 			return false
 		}
 		p.Take(a.handle)
+		ear.release(a.data)
 		return true
 	})
 	return more

@@ -20,7 +20,7 @@ func (e *Engine) AgreeShared(x *Shared, name string, give []byte, t Taker) (deci
 	if e.closed {
 		return false, process.ErrClosed
 	}
-	if e.Disturbed() || !e.p.Undisturbed(x.Context) {
+	if e.Disturbed() || e.p.Forlorn() || !e.p.Undisturbed(x.Context) {
 		if err = e.tellPact(x); err != nil {
 			return false, err
 		}
@@ -44,11 +44,12 @@ func (e *Engine) AgreeShared(x *Shared, name string, give []byte, t Taker) (deci
 	return false, process.ErrFenced
 }
 
-// tellPact tells the memory of agreements whose death is final. It is an error if this process
+// tellPact tells the memory of agreements whose death is final and who is through: nothing comes of
+// them there. It is an error if this process
 // can't go on.
 func (e *Engine) tellPact(x *Shared) error {
 	for i, r := range x.Members {
-		if e.p.Final(r) {
+		if e.p.Final(r) || e.p.Finished(r) != nil {
 			x.Gone(i)
 		}
 	}

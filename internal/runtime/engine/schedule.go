@@ -30,6 +30,8 @@ type Schedule struct {
 	// Lane, if set, lets the schedules that share it run one after another, in
 	// the order of their starts.
 	Lane *Lane
+	// Agreement, if set, is the agreement that the schedule is (process.MaskedAgreement).
+	Agreement *process.Agreement
 	// Released, if set, is called when a schedule that was started has ended. The engine's lock is
 	// held then, so Released must not call the engine.
 	Released func()
@@ -94,7 +96,7 @@ const lockedBytes = 32 << 10
 func (s *Schedule) Clear() {
 	clear(s.steps) // drop the references to the program's memory
 	s.steps, s.starts = s.steps[:0], 0
-	s.Casts, s.Spreads, s.large = 0, false, false
+	s.Casts, s.Spreads, s.large, s.Agreement = 0, false, false, nil
 	s.scratch.giveBack()
 }
 

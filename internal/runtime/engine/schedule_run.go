@@ -85,6 +85,9 @@ func (e *Engine) begin(s *Schedule, oneTime bool) Handle {
 		s.handle = e.p.Open()
 	}
 	h := s.handle
+	if s.Agreement != nil {
+		e.p.BeginMasked(s.Agreement, h)
+	}
 	if e.enter(s) {
 		e.advance(s)
 		// The first step is often a copy: the caller does it at once.
@@ -252,7 +255,9 @@ func (e *Engine) end(s *Schedule) {
 			break
 		}
 	}
-	if s.handle != (Handle{}) {
+	if s.Agreement != nil {
+		e.p.EndMasked(s.Agreement, s.err)
+	} else if s.handle != (Handle{}) {
 		e.p.End(s.handle, s.err)
 	} else {
 		e.rouse() // the thread that waits for it may slumber

@@ -140,9 +140,7 @@ func (e *Engine) waitShared(c sharedCall, t Taker) (err error) {
 		} else if idle++; !e.linger(idle) {
 			x.Doze()
 			if state = e.advanceShared(x, t); state == commons.Sleeps {
-				if !x.Agrees {
-					asked = e.ask(x, asked, x.Members[x.Subject()])
-				}
+				asked = e.ask(x, asked, x.Members[x.Subject()])
 				e.block()
 			}
 		}
@@ -150,7 +148,7 @@ func (e *Engine) waitShared(c sharedCall, t Taker) (err error) {
 			err = process.ErrClosed
 			break
 		}
-		if x.Agrees && e.Disturbed() || !e.p.Undisturbed(x.Context) {
+		if x.Agrees && (e.Disturbed() || e.p.Forlorn()) || !e.p.Undisturbed(x.Context) {
 			if err = e.cantShare(x); err != nil {
 				break
 			}

@@ -69,6 +69,9 @@ type Memory struct {
 	// By the index of a communicator, its part in the common memory of agreements; nil: none. The
 	// table of communicators is on the path of each message, and its entries have no room.
 	pacts [comms]*commons.Part
+	// Windows of the program: see Win. C looks for them without the lock.
+	winHandles [wins]uint64
+	wins       [wins]*Win
 }
 
 // Comm is a communicator in C's table.

@@ -69,7 +69,8 @@ func (p *Process) begin(now proto.Time) {
 	}
 	p.liveness.detector = detector.New(detector.Config{
 		Self: p.cfg.Self, Incarnation: p.peers[p.cfg.Self].incarnation, View: first,
-		Period: p.cfg.Period, Timeout: p.cfg.Timeout, Witness: p.cfg.Witness, Opinions: detector.DefaultOpinions,
+		Period: p.cfg.Period, Timeout: p.cfg.Timeout, Witness: p.cfg.Witness,
+		Local: p.cfg.Witness && p.oneHost(), Opinions: detector.DefaultOpinions,
 	}, now, &p.liveness.detectorOut)
 	p.runDetector()
 }
@@ -79,9 +80,13 @@ func (p *Process) membership() membership.Config {
 	if p.leased() {
 		patience = endless
 	}
-	return membership.Config{
-		Self: p.peers.member(p.cfg.Self), Gather: p.cfg.Period / 20, Patience: patience, Retry: p.cfg.Timeout,
+	gather := p.cfg.Period / 20
+	if p.cfg.Witness && p.oneHost() {
+		// All hear of a death from the launcher, one after the other. A view needs connections that
+		// there mostly aren't yet, and with many processes on few cores the news waits for these.
+		gather += p.cfg.Period * proto.Time(p.cfg.Layout.Procs()) / 400
 	}
+	return membership.Config{Self: p.peers.member(p.cfg.Self), Gather: gather, Patience: patience, Retry: p.cfg.Timeout}
 }
 
 // joinView asks to be let into the view. This replacement isn't a member of one yet.

@@ -30,8 +30,9 @@ type Agreement struct {
 	Kind   AgreementKind
 	Number uint64 // among those of its communicator
 	Flags  uint32 // the bitwise AND of what the contributors gave
-	// Failed are the members that a contributor knew to have failed, in the order of their
-	// ranks in the communicator. All members have the same.
+	// Failed are the members that a contributor knew to have failed, and those that have finished
+	// without this agreement, in the order of their ranks in the communicator. All members have the
+	// same.
 	Failed []proto.Rank
 	// Missing are the members that haven't contributed, Acknowledged those whose failure all
 	// contributors had acknowledged.
@@ -41,13 +42,15 @@ type Agreement struct {
 
 	handle  Handle
 	combine func(into, from []byte)
+	aged    bool             // it has waited for long
 	strict  bool             // it is over when all live members have the outcome
 	value   *agreement.Value // of a strict one: its outcome, which isn't known to be everywhere yet
+	masked  *maskedAgreement // in a job that hides deaths, as long as it does
 }
 
 // Errors of agreements.
 var (
-	ErrReplicated = errors.New("programs can't revoke communicators in a job with replicas: replicas of one rank would learn of it at different places")
+	ErrReplicated = errors.New("programs can't revoke communicators in a job with replicas before it has lost a rank: replicas of one rank would learn of it at different places")
 	ErrOperations = errors.New("the members have entered different operations")
 	ErrInFlight   = errors.New("too many agreements are under way")
 	ErrGoesBack   = errors.New("programs can't revoke communicators in a job with --rollback: a death takes it back to its last snapshot")
@@ -108,7 +111,7 @@ func (p *Process) AgreeOn(id uint64, data []byte, combine func(into, from []byte
 // intolerant is why there is no failure in this job that a program could handle itself, or nil.
 func (p *Process) intolerant() error {
 	switch {
-	case p.replicated:
+	case p.replicated && !p.thinned.shown:
 		return ErrReplicated
 	case p.cfg.Marker != nil:
 		return ErrGoesBack
@@ -122,7 +125,7 @@ func (p *Process) intolerant() error {
 // half, which each enters when it has the outcome, in different orders.
 func (p *Process) enterDelayed(t *tolerant) {
 	for len(t.delayed) > 0 && !slices.ContainsFunc(t.under, func(a *Agreement) bool { return a.strict }) &&
-		!slices.ContainsFunc(t.c.failed, func(r proto.Rank) bool { return !p.final(r) }) {
+		!slices.ContainsFunc(t.c.failed, func(r proto.Rank) bool { return !p.settled(r) }) {
 		a := t.delayed[0]
 		t.delayed = t.delayed[1:]
 		p.enter(t, a)
@@ -160,6 +163,9 @@ func (p *Process) enter(t *tolerant, a *Agreement) {
 		}
 	}
 	p.runAgreement(t, out)
+	if number > 0 && slices.ContainsFunc(p.tolerance.through, func(r proto.Rank) bool { return t.c.index(r) >= 0 }) {
+		p.prompt(t)
+	}
 }
 
 // agreementArrived takes a message of an agreement.
@@ -186,7 +192,7 @@ func (p *Process) agreementElsewhere(from proto.Proc, id uint64, payload []byte)
 	case err != nil:
 	case m.Opens():
 		p.tolerance.early = append(p.tolerance.early, earlyPact{from, id, slices.Clone(payload)})
-	case m.Kind != agreement.KindAbsent:
+	case m.Kind != agreement.KindAbsent && m.Kind != agreement.KindPrompt:
 		absent := agreement.Message{Kind: agreement.KindAbsent}
 		h := p.nextHeader(wire.KindAgreement)
 		h.Context = id
@@ -221,6 +227,9 @@ func (p *Process) runAgreement(t *tolerant, out agreement.Actions) {
 
 // decided ends the oldest agreement of the program, or the first half of it.
 func (p *Process) decided(t *tolerant, v *agreement.Value) {
+	if len(t.under) == 0 {
+		return // the program is through, and this is another one's
+	}
 	a := t.under[0]
 	t.under = t.under[1:]
 	if a.strict && a.value == nil && v.Flags>>(32+a.Kind)&1 != 0 {
@@ -246,7 +255,10 @@ func (p *Process) decided(t *tolerant, v *agreement.Value) {
 // operation.
 func (p *Process) outcome(t *tolerant, a *Agreement, v *agreement.Value, same bool) {
 	var room [16]int
-	for _, i := range v.Failed.AppendMembers(room[:0]) {
+	for _, i := range v.Left.AppendMembers(room[:0]) {
+		p.noteThrough(t.c.members[i])
+	}
+	for _, i := range v.Failed.Union(v.Left).AppendMembers(room[:0]) {
 		r := t.c.members[i]
 		a.Failed = append(a.Failed, r)
 		if t.c.noteFailed(r) {
@@ -254,15 +266,18 @@ func (p *Process) outcome(t *tolerant, a *Agreement, v *agreement.Value, same bo
 		}
 		if c := p.contexts.find(t.c.id | 1); c != nil {
 			c.noteFailed(r)
+			c.shut = c.shut || !v.Left.Empty()
 		}
 	}
+	t.c.shut = t.c.shut || !v.Left.Empty()
 	a.Missing, a.Acknowledged = t.c.ranks(v.Missing), t.c.ranks(v.Acknowledged)
 	var err error
 	a.Flags = uint32(v.Flags)
 	if !same || len(v.Payload) != len(a.Data) {
 		err = ErrOperations
 	} else if gone := v.Unacknowledged(); a.Kind.fails() && !gone.Empty() {
-		err = &LostError{t.c.members[gone.AppendMembers(room[:0])[0]]}
+		i := gone.AppendMembers(room[:0])[0]
+		err = &LostError{Rank: t.c.members[i], Finished: v.Left.Has(i)}
 	}
 	if err != ErrOperations {
 		copy(a.Data, v.Payload)
@@ -310,7 +325,7 @@ func (p *Process) agreementWaits(all []Wait) []Wait {
 				all = append(all, Wait{Agrees: true, Peer: t.c.members[i]})
 			}
 		} else if len(t.delayed) > 0 {
-			i := slices.IndexFunc(t.c.failed, func(r proto.Rank) bool { return !p.final(r) })
+			i := slices.IndexFunc(t.c.failed, func(r proto.Rank) bool { return !p.settled(r) })
 			all = append(all, Wait{Agrees: true, Peer: t.c.failed[max(i, 0)]})
 		}
 	}

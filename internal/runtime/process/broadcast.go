@@ -262,7 +262,7 @@ func (p *Process) coloured(c *context, number uint64, payload []byte) {
 func (p *Process) broadcastFailed(c *context, number uint64, root proto.Rank) {
 	for _, h := range c.waiting {
 		if r := p.requests.get(h); r != nil && r.number == number {
-			r.coloured, r.err = true, &LostError{root}
+			r.coloured, r.err = true, &LostError{Rank: root}
 		}
 	}
 }

@@ -46,7 +46,7 @@ type context struct {
 	begun      bool     // the program has broadcast
 
 	family  uint64 // the context of point-to-point messages of its communicator
-	shut    bool   // closed or revoked
+	shut    bool   // closed or revoked, or a member has finished: operations look at what is wrong
 	revoked bool
 	closed  bool   // by the program here
 	closers []bool // by member: closed there; nil before the first

@@ -118,6 +118,7 @@ func (p *Process) died(r detector.Report) {
 		// It may be stopped rather than dead: what it says when it wakes isn't heard.
 		p.sendEviction(q, r.Incarnation)
 	}
+	p.readKept(q, true)
 	p.net.Fence(q)
 	p.through.asks = slices.DeleteFunc(p.through.asks, func(a ask) bool { return a.from == q })
 	p.voidTransfers(q)
@@ -139,9 +140,10 @@ func (p *Process) died(r detector.Report) {
 		}
 	}
 	p.forgetClosed()
+	p.thinnedDied(q)
 	switch j := p.healing.joining; {
 	case p.replica.Lost(rank):
-		p.rankLost(rank)
+		p.rankGone(rank)
 	case j != nil && !j.committed:
 		j.bereaved = append(j.bereaved, rank)
 	}
@@ -151,6 +153,15 @@ func (p *Process) died(r detector.Report) {
 		p.runShutdown()
 	}
 	p.gone(q, membership.Silent)
+}
+
+// rankGone notes that a rank has no replica left.
+func (p *Process) rankGone(rank proto.Rank) {
+	if p.shows() {
+		p.rankLost(rank)
+	} else {
+		p.thinned.host.RankGone(rank)
+	}
 }
 
 // rankLost ends every wait that can't end well without the rank.
@@ -197,15 +208,15 @@ func (p *Process) receiveError(context uint64, src proto.Rank) error {
 		return err
 	}
 	if src != proto.AnyRank {
-		if p.replica.Lost(src) {
-			return &LostError{src}
+		if p.lost(src) {
+			return &LostError{Rank: src}
 		}
 		return p.collectiveError(context)
 	}
 	// Any source might be the lost one.
 	if c := p.contexts.find(context); c != nil {
 		if rank := p.unacknowledged(c); rank != proto.AnyRank {
-			return &LostError{rank}
+			return p.loss(rank)
 		}
 	}
 	return nil
@@ -228,7 +239,7 @@ func (p *Process) dropOffers(rank proto.Rank) {
 // The members that have noticed have left the collective, so the others must leave it, too.
 func (p *Process) collectiveError(context uint64) error {
 	if c := p.contexts.find(context); c != nil && c.collective && len(c.failed) > 0 {
-		return &LostError{c.failed[0]}
+		return p.loss(c.failed[0])
 	}
 	return nil
 }

@@ -91,6 +91,39 @@ func TestNoIntroductionsWithinAHost(t *testing.T) {
 	}
 }
 
+// Between hosts a silent process is told of when it is suspected: its launcher may not reach it.
+// Within a host that ends it first, and tells.
+func TestSilenceIsToldAtOnceBetweenHosts(t *testing.T) {
+	for _, tc := range []struct {
+		hosts []int32
+		late  bool
+	}{
+		{[]int32{0, 0, 0, 0, 0, 0, 0, 0}, true},
+		{[]int32{0, 0, 1, 1, 2, 2, 3, 3}, false},
+	} {
+		w := &payloads{}
+		p := New(Config{Self: 0, Layout: layout.Uniform(8, 1), Period: 100e6, Timeout: 1e9, Hosts: tc.hosts, Witness: true}, 0, w, w)
+		suspected, told := proto.Time(0), proto.Time(0)
+		for now := proto.Time(10e6); told == 0 && now <= 4e9; now += 10e6 {
+			p.At(now)
+			p.Tick()
+			if suspected == 0 && len(w.fenced) > 0 {
+				suspected = now
+			}
+			if w.last(wire.KindNews) != nil {
+				told = now
+			}
+		}
+		want := proto.Time(0)
+		if tc.late {
+			want = 100e6
+		}
+		if suspected == 0 || told-suspected != want {
+			t.Errorf("hosts %v: suspected at %d, told at %d", tc.hosts, suspected, told)
+		}
+	}
+}
+
 // A copy of a broadcast makes a death known, and goes on as it came, except to the sender.
 func TestNewsArePassedOn(t *testing.T) {
 	p, w := eight()

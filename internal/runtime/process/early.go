@@ -34,7 +34,7 @@ func (p *Process) postponed(from proto.Proc, h *wire.Header, f *payload) bool {
 
 // due tells whether a message may be delivered, if it is the next of its channel.
 func (p *Process) due(h *wire.Header, payload []byte) bool {
-	return p.concurrent || p.Begun() || h.Flags&wire.CausesLost != 0 || p.clock.Ready(payload)
+	return p.concurrent || p.Begun() || p.thinned.shown || h.Flags&wire.CausesLost != 0 || p.clock.Ready(payload)
 }
 
 // precededIn tells whether messages of the same channel wait.

@@ -149,5 +149,5 @@ func (p *Process) WithdrawPending(h Handle, pending *PendingError) error {
 	if p.Cancel(h) {
 		p.Take(h)
 	}
-	return &LostError{pending.Rank}
+	return p.loss(pending.Rank)
 }

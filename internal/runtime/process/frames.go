@@ -107,6 +107,8 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 		p.orderArrived(from, payload)
 	case wire.KindOnce:
 		p.onceArrived(from, payload)
+	case wire.KindSettle:
+		p.settleArrived(from, h, payload)
 	case wire.KindTypeName:
 		p.typeNameArrived(from, h, payload)
 	case wire.KindNudge:

@@ -16,6 +16,7 @@ import (
 type healingJob struct {
 	t            testing.TB
 	rng          *rand.Rand
+	keeps        *keeps
 	layout       layout.Layout
 	mirror       bool
 	nodes        []*healingNode // by process: the last incarnation
@@ -73,7 +74,7 @@ func newVerifiedHealingJob(t testing.TB, seed uint64, layout layout.Layout, mirr
 }
 
 func startHealingJob(w *healingJob, seed uint64) *healingJob {
-	w.rng, w.limit = rand.New(rand.NewPCG(seed, 3)), retainLimit
+	w.rng, w.keeps, w.limit = rand.New(rand.NewPCG(seed, 3)), newKeeps(), retainLimit
 	w.incarnations = slices.Repeat([]proto.Incarnation{0}, w.layout.Procs())
 	for q := range proto.Proc(w.layout.Procs()) {
 		w.nodes = append(w.nodes, w.newNode(q))

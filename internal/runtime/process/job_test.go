@@ -21,6 +21,7 @@ type testJob struct {
 	layout layout.Layout
 	nodes  []*node
 	links  map[[2]proto.Proc][]packet
+	keeps  *keeps
 	sent   *frameSums      // of what is sent, if set
 	pairs  [][2]proto.Proc // keys of links, in creation order
 	now    proto.Time
@@ -75,7 +76,7 @@ func newTestJobOf(t testing.TB, seed uint64, cfg Config, make func(rank proto.Ra
 	layout := cfg.Layout
 	w := &testJob{
 		t: t, rng: rand.New(rand.NewPCG(seed, 1)), layout: layout,
-		links: map[[2]proto.Proc][]packet{},
+		links: map[[2]proto.Proc][]packet{}, keeps: newKeeps(),
 	}
 	for q := range proto.Proc(layout.Procs()) {
 		n := &node{w: w, self: q, fenced: map[proto.Proc]bool{}}

@@ -100,7 +100,7 @@ func (p *Process) stateArrived(from proto.Proc, payload []byte) {
 	p.onceCommit()
 	for _, rank := range j.bereaved {
 		if p.replica.Lost(rank) && !slices.Contains(p.lifecycle.lost, rank) {
-			p.rankLost(rank)
+			p.rankGone(rank)
 		}
 	}
 	p.joinView()

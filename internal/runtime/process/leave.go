@@ -27,6 +27,7 @@ func (p *Process) Finish() {
 		p.runReplica()
 	}
 	p.endOrder()
+	p.leaveAgreements()
 	p.receives.arrivals.each(func(_ Handle, a *arrival) {
 		if a.offered && a.request == (Handle{}) {
 			if !a.taken {

@@ -20,9 +20,10 @@ import (
 //     probe, a cancellation, MPI_Wtime. These are Questions. All replicas ask the same ones in the
 //     same order, so an answer needs no name.
 //
-// A leader collects decisions (decisions.go) and tells its siblings soon: at once if one isn't
-// nothing ("none has ended"), of which a program that tests in a loop gets millions. What the
-// process sends waits until all replicas know what it may depend on (outbox.go).
+// A leader collects decisions (decisions.go). What the process sends waits until all replicas know,
+// or find, what it may depend on (outbox.go). Siblings that share memory with the leader find its
+// decisions there (kept.go), so they are told later, of many at once. Others are told at once, but
+// of nothing ("none has ended"), of which a program that tests in a loop gets millions.
 //
 // With Config.Auto a rank is led from the first call on that timing can decide. All replicas of the
 // rank come to that call at the same place, since nothing has been decided before. So nothing is
@@ -44,8 +45,10 @@ type ordered struct {
 	begun  bool // a call has come that timing can decide; or it needn't come
 	free   bool // none is decided: the program has asked for threads (StayFree)
 
-	made decisions  // that the machine doesn't know yet; of a leader
-	due  proto.Time // when they are told
+	made   decisions  // that the machine doesn't know yet; of a leader
+	due    proto.Time // when siblings are told of decisions
+	untold int        // records that they haven't been told of
+	keeps  bool       // what was decided last is kept for all of them (kept.go)
 
 	threads  []*ledThread // the first one first
 	byID     map[ThreadID]*ledThread
@@ -164,13 +167,16 @@ func (p *Process) Answer(q Question, word uint64) {
 }
 
 // decideMatch decides which message a receive takes.
-func (p *Process) decideMatch(r *request, e match.Envelope) {
+func (p *Process) decideMatch(r *request, e match.Envelope, offered bool) {
 	if o := p.order; o.m.Leads() {
 		t, number := o.threads[r.number>>threadShift], r.number&(1<<threadShift-1)
 		o.made.on(t.id)
 		o.made.match(number, matched{e.Src, e.Tag})
 		p.noteMatch(t, number, matched{e.Src, e.Tag})
 		p.tellSoon(true)
+		if offered { // its sender waits for the siblings, too
+			p.tellDecisions()
+		}
 	}
 	r.number = 0
 }
@@ -178,10 +184,15 @@ func (p *Process) decideMatch(r *request, e match.Envelope) {
 // tellAfter is how long siblings may not hear of decisions that are nothing.
 const tellAfter = proto.Time(100e3) // 100 µs
 
-// tellSoon has siblings told what was decided, or does so at once.
-func (p *Process) tellSoon(atOnce bool) {
+// untoldLimit is how many records siblings may not have heard of: they say what they know when they
+// are told, and what is kept for them is freed then.
+const untoldLimit = 32
+
+// tellSoon has siblings told what was decided, or does so at once if that is something and isn't
+// kept for them.
+func (p *Process) tellSoon(something bool) {
 	switch o := p.order; {
-	case atOnce || o.made.size() > decisionsLimit:
+	case something && !o.keeps || o.made.size() > decisionsLimit || o.untold > untoldLimit:
 		p.tellDecisions()
 	case o.due == proto.Never:
 		o.due = p.now + tellAfter
@@ -192,12 +203,24 @@ func (p *Process) tellSoon(atOnce bool) {
 func (p *Process) tellDecisions() {
 	o := p.order
 	o.due = proto.Never
-	if !o.m.Leads() || o.made.empty() {
+	if !o.m.Leads() {
 		return
 	}
-	o.m.Decide(o.made.take())
-	o.m.Flush(&o.out)
-	p.runOrder()
+	p.decide()
+	if !o.m.Flushed() {
+		o.untold = 0
+		o.m.Flush(&o.out)
+		p.runOrder()
+	}
+}
+
+// decide gives the machine what was decided, and keeps it for the siblings.
+func (p *Process) decide() {
+	if o := p.order; !o.made.empty() && o.m.Leads() {
+		o.m.Decide(o.made.take())
+		o.untold++
+		p.keepDecisions()
+	}
 }
 
 // runOrder carries out what the machine asked for.
@@ -231,6 +254,16 @@ func (p *Process) orderArrived(from proto.Proc, payload []byte) {
 	if err != nil {
 		return
 	}
+	if replica := p.cfg.Layout.Replica(from); o.m.Deposes(replica, msg) {
+		leader, _ := o.m.Leader()
+		p.readKept(p.cfg.Layout.Proc(p.rank, leader), true)
+	}
+	p.takeDecisions(from, msg)
+}
+
+// takeDecisions gives the machine a message of another replica.
+func (p *Process) takeDecisions(from proto.Proc, msg order.Message) {
+	o := p.order
 	learnt := o.m.Arrived(p.cfg.Layout.Replica(from), msg, &o.out)
 	for _, record := range learnt {
 		p.learn(record)

@@ -207,7 +207,7 @@ func (g *gossip) end(p *Process) {
 
 // runGossip runs a job with deaths, of which each rank survives one replica, and compares what the
 // live replicas of each rank have seen.
-func runGossip(t testing.TB, seed uint64, cfg Config, each, crashes int) {
+func runGossip(t testing.TB, seed uint64, cfg Config, each, crashes int, mend ...func(*testJob)) {
 	l := cfg.Layout
 	cfg.Leader, cfg.Period, cfg.Timeout = true, 100e6, 1e9
 	cfg.Corrupted = func(c Corruption) { t.Errorf("seed %d: %+v", seed, c) }
@@ -219,6 +219,9 @@ func runGossip(t testing.TB, seed uint64, cfg Config, each, crashes int) {
 		programs = append(programs, g)
 		return g
 	})
+	for _, f := range mend {
+		f(w)
+	}
 	w.run(crashes, func() proto.Proc {
 		q := proto.Proc(w.rng.IntN(l.Procs()))
 		live := 0

@@ -1,5 +1,7 @@
 package process
 
+import "banyan/internal/proto"
+
 // outbox is what a program in leader order has sent and replication hasn't got yet. A message waits
 // until all replicas of the rank know what it may depend on (output commit). So what replication
 // has sent, and keeps for others, depends on nothing that a replica of the rank could decide
@@ -17,16 +19,21 @@ type heldMessage struct {
 	after   uint64 // how many decisions must be known
 }
 
-// holdsOutput tells whether what the program sends now waits for others to know of decisions.
-// They are told of those that they haven't heard of.
+// holdsOutput tells whether what the program sends now waits for others to know of decisions. They
+// are told then of those that they haven't heard of.
 func (p *Process) holdsOutput() bool {
 	o := p.order
 	if o == nil {
 		return false
 	}
-	if !o.made.empty() {
-		p.tellDecisions()
+	p.decide()
+	if o.m.Stable() == o.m.Len() {
+		if o.untold > 0 && o.due == proto.Never {
+			o.due = p.now + tellAfter
+		}
+		return len(o.outbox.messages) > 0
 	}
+	p.tellDecisions()
 	return len(o.outbox.messages) > 0 || o.m.Stable() < o.m.Len()
 }
 

@@ -47,6 +47,7 @@ type peer struct {
 	why         membership.Why    // of a dead one: how sure its death is to the membership
 	over        bool              // of a dead one: it has certainly ended, whatever views say
 	final       bool              // of a dead one: its death is beyond doubt, by evidence or by a view
+	through     bool              // its program is through: it enters no more agreements
 	incarnation proto.Incarnation // the last one that was admitted
 	zeroCopy    Handle            // the message that is arriving in its receive's buffer
 	staging     []byte            // where a large frame is arriving
@@ -69,7 +70,7 @@ func (q *peer) admit(incarnation proto.Incarnation) bool {
 	if incarnation <= q.incarnation || !q.become(peerJoining) {
 		return false
 	}
-	q.incarnation, q.contacted, q.why, q.over, q.final = incarnation, false, membership.Silent, false, false
+	q.incarnation, q.contacted, q.why, q.over, q.final, q.through = incarnation, false, membership.Silent, false, false, false
 	return true
 }
 

@@ -28,6 +28,7 @@
 //     what timing decides;
 //   - tolerance (failures.go, tolerance.go, agreements.go, revoked.go): what programs do that
 //     handle failures themselves;
+//   - thinned (thinned.go, masked.go): a job with replicas that goes on after the loss of a rank;
 //   - requests (request.go, composite.go, waits.go), in which the program waits;
 //   - verification (verify.go) and perturbed timing (perturb.go), where they are asked for.
 //
@@ -60,6 +61,7 @@ import (
 	"banyan/internal/proto/membership"
 	"banyan/internal/proto/replica"
 	"banyan/internal/proto/shutdown"
+	"banyan/internal/proto/thinning"
 	"banyan/internal/runtime/transport"
 	"banyan/internal/runtime/wire"
 )
@@ -76,7 +78,7 @@ type Net interface {
 type Host interface {
 	// Died is called once for each death that this process learns of.
 	Died(r detector.Report)
-	// RankLost follows Died when no replica of the rank is left.
+	// RankLost follows Died when no replica of the rank is left, and the program may know of it.
 	RankLost(r proto.Rank)
 	// Revoked is called when a communicator is revoked here, which is named by its context of
 	// point-to-point messages.
@@ -102,6 +104,17 @@ type Host interface {
 	SafepointWanted(wanted bool)
 }
 
+// ThinHost is what a Host has to hear too with Config.Thins.
+type ThinHost interface {
+	// RankGone follows Died when no replica of the rank is left. RankLost comes when it shows.
+	RankGone(r proto.Rank)
+	// Settled is called when this process owes nothing, with the agreements that have ended here.
+	Settled(results []thinning.Result)
+	// Outrun is called when another rank has messages of this one that this process can never
+	// send: it must stop.
+	Outrun(to proto.Rank)
+}
+
 // Config describes the process and its job.
 type Config struct {
 	Self   proto.Proc
@@ -118,6 +131,9 @@ type Config struct {
 	Period, Timeout proto.Time
 	// Witness says that a launcher sees every death and tells all processes.
 	Witness bool
+	// Thins says that a launcher leads a replicated job on when a rank is lost (thinned.go). The
+	// host is a ThinHost.
+	Thins bool
 	// Leased is not 0 if agents with leases decide which side of a cut goes on, in place of a
 	// quorum of the processes (leased.go). A host that is lost is known for certain, to those
 	// who go on, within so many nanoseconds.
@@ -175,6 +191,7 @@ type Process struct {
 	net        Net
 	direct     transport.DirectReader // net, if it is one
 	nudger     transport.Nudger       // net, if it is one
+	preserver  transport.Preserver    // net, if it is one
 	host       Host
 	now        proto.Time // of the current step
 
@@ -198,6 +215,7 @@ type Process struct {
 	through   through
 	typeNames map[uint32]string // that other processes have told
 	tolerance tolerance
+	thinned   thinned
 
 	requests   slab[request]
 	unended    *int // how many requests were not taken yet
@@ -251,10 +269,12 @@ func New(cfg Config, now proto.Time, net Net, host Host) *Process {
 		through:    through{next: proto.Never},
 	}
 	p.watched = cfg.Mirror
+	p.beginThinned()
 	p.beginOrder()
 	p.beginOnce()
 	p.direct, _ = net.(transport.DirectReader)
 	p.nudger, _ = net.(transport.Nudger)
+	p.preserver, _ = net.(transport.Preserver)
 	if p.replicated {
 		p.clock = causal.New(p.rank, cfg.Layout.Ranks())
 		p.beginLayers()
@@ -328,6 +348,7 @@ func (p *Process) Tick() {
 func (p *Process) Work() bool {
 	read := p.readOn()
 	p.releaseThrottled()
+	p.settleThinned()
 	if len(p.healing.preparedFor) > 0 && len(p.sends.throttled) > 0 && !p.retainsLittle() {
 		p.askToGiveUp()
 	}

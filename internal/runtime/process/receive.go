@@ -120,7 +120,7 @@ func (p *Process) post(h Handle, r *request, e match.Envelope) {
 // took notes which message a receive has taken, of which so many bytes had come with it.
 func (p *Process) took(r *request, e match.Envelope, came int, offered bool) {
 	if r.number != 0 {
-		p.decideMatch(r, e)
+		p.decideMatch(r, e, offered)
 	}
 	if p.cfg.Mirror && !offered {
 		p.noteTaken(e.Src, came)
@@ -382,7 +382,7 @@ func (p *Process) sendSelf(e match.Envelope, data []byte, synchronous bool) Hand
 		r.status = Status{Source: e.Src, Tag: e.Tag, Type: p.sends.typ, Bytes: len(data)}
 		p.fill(rh, r, data)
 		if r.number != 0 {
-			p.decideMatch(r, e)
+			p.decideMatch(r, e, false)
 		}
 		return Handle{}
 	}

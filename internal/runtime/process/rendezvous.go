@@ -150,7 +150,7 @@ func (p *Process) fragment(from proto.Proc, h *wire.Header) {
 			p.finishRendezvous(a, ErrRevoked)
 			return
 		}
-		p.finishRendezvous(a, &LostError{f.Lost})
+		p.finishRendezvous(a, &LostError{Rank: f.Lost})
 		return
 	}
 	a.received += uint64(h.Length)

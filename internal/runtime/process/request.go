@@ -42,10 +42,16 @@ func (e *DivergedError) Error() string {
 
 // LostError says that an operation can't complete because a rank is lost.
 type LostError struct {
-	Rank proto.Rank // in the world
+	Rank     proto.Rank // in the world
+	Finished bool       // it isn't dead: its program has come to its end without this operation
 }
 
-func (e *LostError) Error() string { return fmt.Sprintf("%v died: %v", e.Rank, ErrRankLost) }
+func (e *LostError) Error() string {
+	if e.Finished {
+		return fmt.Sprintf("%v has finished, and takes part in nothing more", e.Rank)
+	}
+	return fmt.Sprintf("%v died: %v", e.Rank, ErrRankLost)
+}
 
 // Unwrap makes errors.Is(err, ErrRankLost) true.
 func (e *LostError) Unwrap() error { return ErrRankLost }

@@ -184,8 +184,8 @@ func (p *Process) sendError(context uint64, dst proto.Rank) error {
 	if err := p.contextError(context); err != nil {
 		return err
 	}
-	if p.replica.Lost(dst) {
-		return &LostError{dst}
+	if p.lost(dst) {
+		return &LostError{Rank: dst}
 	}
 	return p.collectiveError(context)
 }
@@ -313,12 +313,16 @@ func (p *Process) settle(mh Handle, m *message) {
 	if m.pooled {
 		p.buffers.put(m.wire)
 	}
+	if m.Rendezvous && p.veiled(m.Dst) {
+		p.thinned.held = append(p.thinned.held, mh)
+		return
+	}
 	if m.Rendezvous {
 		p.attention.offers--
 		if r := p.requests.get(m.request); r != nil {
 			var err error
 			if p.replica.Lost(m.Dst) {
-				err = &LostError{m.Dst}
+				err = &LostError{Rank: m.Dst}
 			}
 			p.complete(m.request, r, err)
 		}

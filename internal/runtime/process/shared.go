@@ -15,8 +15,8 @@ func (p *Process) Undisturbed(context uint64) bool { return p.inOrder(context) }
 // ContextError is why the program may not use a context, or nil.
 func (p *Process) ContextError(context uint64) error { return p.contextError(context) }
 
-// RankLost tells whether all replicas of a rank are dead.
-func (p *Process) RankLost(r proto.Rank) bool { return p.replica.Lost(r) }
+// RankLost tells whether all replicas of a rank are dead, and the program may know of it.
+func (p *Process) RankLost(r proto.Rank) bool { return p.lost(r) }
 
 // Nudge wakes the process of a rank, if it sleeps: without a frame where there is a link already.
 func (p *Process) Nudge(r proto.Rank) {

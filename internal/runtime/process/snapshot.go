@@ -19,7 +19,7 @@ import (
 // offers it again.
 
 // snapshotVersion is the first byte of a snapshot.
-const snapshotVersion = 7
+const snapshotVersion = 8
 
 // ErrSnapshot says that bytes aren't a snapshot of a replica of this process.
 var ErrSnapshot = errors.New("the state of the library is damaged, or that of another job")
@@ -44,6 +44,7 @@ func (p *Process) Pending() error {
 
 // Snapshot is the donor's part of a transfer. Replication says when it is time (Handover).
 func (p *Process) Snapshot() ([]byte, error) {
+	p.readLeader()
 	if err := p.Pending(); err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func (p *Process) Snapshot() ([]byte, error) {
 		b = varint.AppendBytes(append(b, header[:]...), m.payload)
 	}
 	p.runReplica() // what AppendState asked for
-	return p.appendOrder(p.appendOnce(b)), nil
+	return p.appendOrder(p.appendMasked(p.appendOnce(b))), nil
 }
 
 func countKept(m *replica.Machine) (n int) {
@@ -137,6 +138,7 @@ func (p *Process) Restore(snapshot []byte) error {
 	if p.restoreOnce(r.Bytes()) != nil {
 		return ErrSnapshot
 	}
+	p.restoreMasked(&r)
 	if err := p.restoreOrder(&r); err != nil || !r.Done() {
 		return ErrSnapshot
 	}

@@ -25,6 +25,8 @@ import (
 // A receive from any source is forlorn when all other members of its communicator are through, and
 // no other thread of the program can send to this rank itself (Alone).
 //
+// An agreement ends nevertheless: a member that is through says so there (promptAgreements).
+//
 // Nothing of this is on the path of a message: the engine asks to Watch when the program has waited
 // for some milliseconds, and a rank is asked once, after a second or two.
 //
@@ -164,7 +166,8 @@ func (p *Process) lookAtWaits() {
 	}
 	p.endForlorn()
 	p.endUnfollowed()
-	if waits {
+	p.endOutrun()
+	if waits = p.promptAgreements() || waits; waits {
 		t.next = p.now + p.cfg.patience()
 	}
 }
@@ -261,6 +264,7 @@ func (p *Process) throughArrived(from proto.Proc, h *wire.Header) {
 		t.over = make([]bool, p.cfg.Layout.Ranks())
 	}
 	t.over[p.cfg.Layout.Rank(from)] = true
+	p.noteThrough(p.cfg.Layout.Rank(from))
 	p.Changes++
 	p.endForlorn()
 	if t.next != proto.Never {

@@ -19,13 +19,17 @@ import (
 // The machines believe only deaths that are final: certain ones, and silent ones that a view has
 // excluded. So the side of a cut that isn't to go on agrees on nothing.
 //
-// Jobs with replicas have none of this: they end when a rank is lost, and agreements are ordinary
-// collectives there (package comm).
+// A process whose program is through leaves all agreements: it counts as failed to those who agree
+// later, though it isn't dead (agreement.Leave).
+//
+// Jobs with replicas have none of this before they have lost a rank. Until then agreements are
+// ordinary collectives there (masked.go).
 
 // tolerance is what the process keeps of communicators in which failures are handled.
 type tolerance struct {
 	byContext map[uint64]*tolerant
 	list      []*tolerant       // in the order in which they were made
+	through   []proto.Rank      // that enter no more agreements, in the order in which this process learnt of it
 	early     []earlyPact       // messages for communicators that aren't open here yet
 	revoked   []earlyRevocation // of communicators that weren't open here yet, when they came
 }
@@ -112,6 +116,7 @@ func (p *Process) openTolerance(c *context) {
 
 // closeTolerance ends the use of a communicator that the program has freed.
 func (p *Process) closeTolerance(id uint64) {
+	delete(p.thinned.masked.numbers, id)
 	t := p.tolerance.byContext[id]
 	if t == nil {
 		return
@@ -120,6 +125,57 @@ func (p *Process) closeTolerance(id uint64) {
 	var out agreement.Actions
 	p.machine(t).Close(t.revocation != nil && t.revocation.Known(), &out)
 	p.runAgreement(t, out)
+}
+
+// leaveAgreements says that the program is through.
+func (p *Process) leaveAgreements() {
+	for _, t := range slices.Clone(p.tolerance.list) {
+		if t.agreement != nil {
+			var out agreement.Actions
+			t.agreement.Leave(&out)
+			p.runAgreement(t, out)
+		}
+	}
+}
+
+// promptAgreements asks others for their part in the agreements that have waited since the last
+// time: they may be through. It tells whether any waits.
+func (p *Process) promptAgreements() (waits bool) {
+	for _, t := range slices.Clone(p.tolerance.list) {
+		if len(t.under) == 0 {
+			continue
+		}
+		if waits = true; t.under[0].aged {
+			p.prompt(t)
+		}
+		t.under[0].aged = true
+	}
+	return waits
+}
+
+func (p *Process) prompt(t *tolerant) {
+	var out agreement.Actions
+	t.agreement.Prompt(&out)
+	p.runAgreement(t, out)
+}
+
+// noteThrough notes that a rank enters no more agreements.
+func (p *Process) noteThrough(r proto.Rank) {
+	if q := &p.peers[p.proc(r)]; !q.through && (!p.replicated || p.thinned.shown) {
+		q.through = true
+		p.tolerance.through = append(p.tolerance.through, r)
+	}
+}
+
+// settled tells whether nothing of a rank counts any more in agreements: its death is beyond doubt,
+// or it is through.
+func (p *Process) settled(r proto.Rank) bool {
+	return p.final(r) || p.peers[p.proc(r)].through
+}
+
+// loss is the error of an operation that needs a failed rank.
+func (p *Process) loss(r proto.Rank) error {
+	return &LostError{Rank: r, Finished: slices.Contains(p.tolerance.through, r) && !p.replica.Lost(r)}
 }
 
 // forgetTolerance forgets a communicator that all live members have freed.
@@ -150,6 +206,9 @@ func (p *Process) machine(t *tolerant) *agreement.Machine {
 			if p.final(m) {
 				t.agreement.Dead(i, &out)
 			}
+		}
+		if p.lifecycle.finishing {
+			t.agreement.Leave(&out)
 		}
 		p.runAgreement(t, out)
 	}
@@ -192,12 +251,12 @@ func (p *Process) revocationMachine(t *tolerant) *revocation.Machine {
 	return t.revocation
 }
 
-// Final tells whether the death of a rank is beyond doubt, in a job without replicas: agreements do
-// without it.
+// Final tells whether the death of a rank is beyond doubt: agreements do without it.
 func (p *Process) Final(r proto.Rank) bool { return p.final(r) }
 
-// final tells whether the death of a rank is beyond doubt, in a job without replicas.
-func (p *Process) final(r proto.Rank) bool { return p.peers[p.cfg.Layout.Proc(r, 0)].final }
+// final tells whether the death of a rank is beyond doubt, in a job whose ranks have one replica
+// each.
+func (p *Process) final(r proto.Rank) bool { return p.peers[p.proc(r)].final }
 
 // confirmExcluded takes those for dead for good that a view excludes. Where agents with leases
 // decide both sides of a cut have views, so only evidence counts.
@@ -214,11 +273,11 @@ func (p *Process) confirmExcluded(v *membership.View) {
 
 // confirm notes that a death is final, and tells the machines.
 func (p *Process) confirm(q proto.Proc) {
-	if p.peers[q].final || p.replicated {
+	rank := p.cfg.Layout.Rank(q)
+	if p.peers[q].final || p.replicated && (!p.thinned.shown || p.proc(rank) != q) {
 		return
 	}
 	p.peers[q].final = true
-	rank := p.cfg.Layout.Rank(q)
 	for _, t := range slices.Clone(p.tolerance.list) {
 		i := t.c.index(rank)
 		if i < 0 {
@@ -242,13 +301,15 @@ func (p *Process) confirm(q proto.Proc) {
 // context.
 func (p *Process) sendPact(t *tolerant, to int, h *wire.Header, payload []byte) {
 	h.Context = t.c.id
-	p.send(p.cfg.Layout.Proc(t.c.members[to], 0), h, payload, 0)
+	p.send(p.proc(t.c.members[to]), h, payload, 0)
 }
 
 // pactArrived routes the frames of the machines.
 func (p *Process) pactArrived(from proto.Proc, h *wire.Header, payload []byte) {
 	switch {
-	case p.replicated || h.Context%2 == 1:
+	case h.Context%2 == 1:
+	case p.replicated && !p.thinned.shown:
+		p.keepPact(from, h, payload)
 	case h.Kind == wire.KindAgreement:
 		p.agreementArrived(from, h.Context, payload)
 	default:

@@ -39,6 +39,7 @@ func (s *survivor) step(p *Process) bool {
 	if s.ended {
 		return true
 	}
+	p.Watch()
 	if s.a != nil {
 		if !p.Done(s.h) {
 			return false
@@ -138,13 +139,17 @@ func TestSurvivors(t *testing.T) {
 					}
 				}
 			}
-			w = newTestJob(t, seed, layout.Uniform(n, 1), func(r proto.Rank, _ int) program {
+			c := Config{Layout: layout.Uniform(n, 1), Period: 100e6, Timeout: 1e9, askAfter: 2e5}
+			w = newTestJobOf(t, seed, c, func(r proto.Rank, _ int) program {
 				members := []proto.Rank{}
 				for m := range proto.Rank(n) {
 					members = append(members, m)
 				}
 				stories[r] = new([]string)
 				all[r] = &survivor{t: t, seed: seed, rank: r, rounds: 8, context: 2, members: members, story: stories[r], crew: crew}
+				if seed%4 > 1 && r == proto.Rank(int(seed)%n) {
+					all[r].rounds = int(seed) % 7 // it finishes while the others go on
+				}
 				return all[r]
 			})
 			w.oneWitness = n == 5 && seed%6 == 0
@@ -165,7 +170,8 @@ func TestSurvivors(t *testing.T) {
 					}
 					continue
 				}
-				if !slices.Equal(*s, longest) {
+				finished := seed%4 > 1 && q == int(seed)%n
+				if !slices.Equal(*s, longest) && !(finished && slices.Equal(*s, longest[:len(*s)])) {
 					t.Errorf("seed %d: %d tells\n%v\nanother\n%v", seed, q, *s, longest)
 				}
 				if l := len(w.nodes[q].p.tolerance.list); l > 2 {

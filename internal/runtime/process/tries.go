@@ -19,7 +19,7 @@ func (Tries) Flags(failure error) uint32 {
 	switch {
 	case failure == nil:
 		return retry.Done.Flags()
-	case errors.Is(failure, ErrRankLost), errors.Is(failure, ErrRevoked):
+	case errors.Is(failure, ErrRankLost), errors.Is(failure, ErrRevoked), errors.Is(failure, ErrFinished):
 		return retry.Lost.Flags()
 	}
 	return retry.Failed.Flags()

@@ -112,6 +112,23 @@ type Admitter interface {
 	Admit(p proto.Proc, incarnation proto.Incarnation)
 }
 
+// Preserver is an optional part of a Transport: a process keeps records for a peer, which that one
+// finds whatever becomes of the process.
+type Preserver interface {
+	// Keep keeps a record for a peer. Numbers rise. It returns false if it can't: the peer
+	// shares no memory with this process, nothing has come from it yet, it has read the last
+	// time, or there is no room.
+	Keep(to proto.Proc, number uint64, record []byte) bool
+
+	// Release makes room: the peer needs no records up to this number.
+	Release(to proto.Proc, number uint64)
+
+	// Kept visits the records that a peer has kept for this process, in their order. If it is the
+	// last time, no Keep there returns true from now on, and no record that Keep has returned true
+	// for is missed. It has to be called before the peer is fenced.
+	Kept(from proto.Proc, last bool, visit func(number uint64, record []byte))
+}
+
 // Sink takes what a Poll has found. Its methods may call Send, Queued, Fence and Wake, but
 // neither Poll nor Close.
 type Sink interface {

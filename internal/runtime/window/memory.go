@@ -40,7 +40,7 @@ type Ticket [TicketSize]byte
 var errTicket = errors.New("window: there is no such memory")
 
 // partsAt is where the parts of so many members begin.
-func partsAt(members int) int { return Pages(wordsAt + 4*members) }
+func partsAt(members int) int { return Pages(countsAt(members) + members*rowSize(members)) }
 
 // Pages is a number of bytes rounded up to whole pages.
 func Pages(n int) int { return (n + pageSize - 1) / pageSize * pageSize }

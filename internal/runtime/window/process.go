@@ -59,6 +59,12 @@ func (c Card) Open() *Process {
 	return p
 }
 
+// Base, Pid and Descriptor are where the memory begins in its process, the process's number, and a
+// descriptor of it that is readable once it has ended.
+func (p *Process) Base() uint64    { return p.base }
+func (p *Process) Pid() int        { return p.pid }
+func (p *Process) Descriptor() int { return p.descriptor }
+
 // openProcess is a descriptor of a process.
 func openProcess(pid int) (int, error) { return unix.PidfdOpen(pid, 0) }
 

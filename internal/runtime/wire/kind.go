@@ -133,6 +133,10 @@ const (
 	// data that belongs to the next one.
 	KindOnce
 
+	// KindSettle tells a process how many messages of its rank the sender has; see Settle. The
+	// payload is a list of Ack (internal/proto/thinning).
+	KindSettle
+
 	kindEnd
 )
 
@@ -184,6 +188,7 @@ var kinds = [kindEnd]payloadShape{
 	KindOrder:            {"order", anyBytes},
 	KindTypeName:         {"type-name", anyBytes},
 	KindOnce:             {"once", anyBytes},
+	KindSettle:           {"settle", AckSize},
 }
 
 // Valid tells whether k is a kind that may be on the wire.

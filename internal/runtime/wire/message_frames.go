@@ -178,3 +178,17 @@ func (m Marker) Put(h *Header) { *h = Header{Kind: KindMarker, Seq: m.Snapshot} 
 
 // Marker reads a KindMarker.
 func (h *Header) Marker() Marker { return Marker{h.Seq} }
+
+// Settle is a KindSettle: whether more of them follow.
+type Settle struct{ More bool }
+
+// Put makes h the header of a settle frame.
+func (s Settle) Put(h *Header) {
+	*h = Header{Kind: KindSettle}
+	if s.More {
+		h.Seq = 1
+	}
+}
+
+// Settle reads a KindSettle.
+func (h *Header) Settle() Settle { return Settle{h.Seq != 0} }

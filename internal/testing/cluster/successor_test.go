@@ -44,7 +44,10 @@ func TestJobOutlivesItsLauncher(t *testing.T) {
 		{"its machine lost", []string{"drop 0,1,2,3 c; " + killLauncher}, false},
 		{"two killed", []string{killLauncher, killNext}, false},
 		{"killed, and the machine of the next lost", []string{killLauncher, cutNext}, false},
-		// Two of five voters are lost by then. Others must be elected before a third may be.
+		// Two of five voters are lost by then, and no third may be before the electorate is one of
+		// three. Nothing that a user sees says when it is: a verdict takes a lease and its margin,
+		// 6 s, and is written soon after. That the agent of a killed launcher has ended is told
+		// much earlier, by its guard.
 		{"three killed", []string{killLauncher, killNext, "sleep 10; " + killNext}, false},
 		{"killed together with a host", []string{"power 1 & " + killLauncher + "; wait"}, true},
 		// Both fall silent at once. All three that are left of five voters must agree then.

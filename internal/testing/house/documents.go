@@ -22,6 +22,7 @@ import (
 //   - Go symbols in code spans exist: pkg.Name and pkg.Type.Member where pkg is the name of a
 //     package of the module, Type.Member where Type is one of its types, camelCase names that
 //     stand alone, and tests by the beginning of their name (symbol);
+//   - the map of the packages, architecture.md, has each package below internal/ and bench/ (map);
 //   - "make target" names a target of the Makefile, and BANYAN_NAME a variable that a source
 //     file or script reads (command).
 //
@@ -46,6 +47,7 @@ func CheckDocuments(root fs.FS) ([]Problem, error) {
 			problems = append(problems, Problem{at, rule, fmt.Sprintf(format, args...)})
 		}
 		facts.checkMerged(d, report)
+		facts.checkMap(d, report)
 		facts.checkLinks(d, documents, report)
 		facts.checkPaths(d, report)
 		for _, c := range d.Code() {

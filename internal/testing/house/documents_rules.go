@@ -3,6 +3,7 @@ package house
 import (
 	"go/ast"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -40,6 +41,29 @@ func (f *facts) checkMerged(d Document, report reporter) {
 	for i, line := range d.Lines {
 		if strings.HasPrefix(line, "<<<<<<< ") || strings.HasPrefix(line, ">>>>>>> ") {
 			report(i+1, "merge", "%.7s is the mark of a conflict", line)
+		}
+	}
+}
+
+// packageMap is the document that says where things are.
+const packageMap = "docs/design/architecture.md"
+
+// mapped are the folders whose packages it names: each by its path, or by the end of it.
+var mapped = regexp.MustCompile(`^(internal|bench)/`)
+
+// checkMap checks that the map of the packages has all of them.
+func (f *facts) checkMap(d Document, report reporter) {
+	if d.Path != packageMap {
+		return
+	}
+	text := strings.Join(d.Lines, "\n")
+	dirs := map[string]bool{}
+	for _, file := range f.goFiles {
+		dirs[path.Dir(file)] = true
+	}
+	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
+		if mapped.MatchString(dir) && !strings.Contains(text, dir) && !strings.Contains(text, "`"+path.Base(dir)+"`") {
+			report(1, "map", "%s isn't named", dir)
 		}
 	}
 }

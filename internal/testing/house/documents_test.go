@@ -87,3 +87,26 @@ func TestDocumentRulesBite(t *testing.T) {
 		})
 	}
 }
+
+// TestMapBites leaves a package out of the map of the packages.
+func TestMapBites(t *testing.T) {
+	root := fstest.MapFS{
+		"internal/runtime/wire/a.go":  {Data: []byte("package wire\n")},
+		"internal/runtime/state/a.go": {Data: []byte("package state\n")},
+		"examples/ring/main.go":       {Data: []byte("package main\n")},
+	}
+	for text, want := range map[string]int{
+		"`internal/runtime/wire`, over `state`": 0,
+		"`internal/runtime/wire`, over state":   1,
+		"none":                                  2,
+	} {
+		root[packageMap] = &fstest.MapFile{Data: []byte(text + "\n")}
+		problems, err := CheckDocuments(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(problems) != want || want > 0 && problems[0].Rule != "map" {
+			t.Errorf("%s: problems %v, want %d", text, problems, want)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"banyan/bench/broadcast"
 	"banyan/bench/peers"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/table"
 )
 
@@ -151,12 +152,12 @@ func (f *broadcastFlags) measure(cmd *cobra.Command) ([]broadcast.Row, error) {
 	}
 	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
-	progress := cli.NewLongProgress(f.plan.Rounds*len(f.plan.Settings(b.Peers())), "jobs")
-	rows, err := b.Run(ctx, &f.plan, progress.Step, func(err error) {
-		progress.Clear()
+	bar := progress.NewLong(f.plan.Rounds*len(f.plan.Settings(b.Peers())), "jobs")
+	rows, err := b.Run(ctx, &f.plan, bar.Step, func(err error) {
+		bar.Clear()
 		fmt.Fprintf(os.Stderr, "banyan: a job of another library failed, and is left out: %v\n", err)
 	})
-	progress.Clear()
+	bar.Clear()
 	return rows, unmeasured(ctx, err)
 }
 

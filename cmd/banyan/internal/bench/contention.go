@@ -13,6 +13,7 @@ import (
 	"banyan/bench/contention"
 	"banyan/bench/membership"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/planning/risk"
 	"banyan/internal/study/planning/viewtime"
 	"banyan/internal/study/report"
@@ -105,9 +106,9 @@ func (f *contentionFlags) run(ctx context.Context, out, notes io.Writer, command
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	progress := cli.NewLongProgress(f.plan.Count(), "runs")
-	rows, err := f.plan.Run(ctx, progress.Set)
-	progress.Clear()
+	bar := progress.NewLong(f.plan.Count(), "runs")
+	rows, err := f.plan.Run(ctx, bar.Set)
+	bar.Clear()
 	failed := unmeasured(ctx, err)
 	if len(rows) == 0 {
 		return failed

@@ -15,6 +15,7 @@ import (
 
 	"banyan/bench/detection"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/table"
 )
 
@@ -143,7 +144,7 @@ func (f *detectorFlags) run(ctx context.Context, out io.Writer) (err error) {
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	progress := cli.NewLongProgress(f.plan.Size(), "runs")
+	bar := progress.NewLong(f.plan.Size(), "runs")
 	if f.format == table.CSV {
 		fmt.Fprintln(out, detection.CSVHead)
 	}
@@ -157,10 +158,10 @@ func (f *detectorFlags) run(ctx context.Context, out io.Writer) (err error) {
 		case table.JSON:
 			err = encoder.Encode(r)
 		}
-		progress.Step()
+		bar.Step()
 		return err
 	})
-	progress.Clear()
+	bar.Clear()
 	if f.format == table.Text && len(rows) > 0 {
 		// The measured rows are worth seeing even if the rest failed.
 		err = errors.Join(detection.WriteTable(out, detection.Summarise(rows)), err)

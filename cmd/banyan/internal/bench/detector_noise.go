@@ -14,6 +14,7 @@ import (
 	"banyan/bench/detection"
 	"banyan/bench/noise"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/report"
 	"banyan/internal/study/table"
 )
@@ -110,7 +111,7 @@ func (f *detectorNoiseFlags) run(ctx context.Context, out, notes io.Writer) erro
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	var bar cli.Steps
+	var bar progress.Steps
 	bar.Set("counting instructions", 0, 1)
 	heartbeats, err := detection.CountHeartbeats(ctx, []string{self, "bench", detectorRole}, detection.CountedSpan)
 	bar.Clear()

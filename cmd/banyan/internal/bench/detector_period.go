@@ -12,6 +12,7 @@ import (
 
 	"banyan/bench/detection"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/table"
 )
 
@@ -88,7 +89,7 @@ func (f *detectorPeriodFlags) run(ctx context.Context, out io.Writer) (err error
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	var bar cli.Steps
+	var bar progress.Steps
 	var all []detection.SafePeriod
 	err = unmeasured(ctx, f.plan.Run(ctx, bar.Set, func(s detection.SafePeriod) error {
 		all = append(all, s)

@@ -12,6 +12,7 @@ import (
 	"banyan/bench/failover"
 	"banyan/bench/replication"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/job/env"
 	"banyan/internal/job/launcher"
 	"banyan/internal/study/table"
@@ -132,8 +133,8 @@ func (f *failoverFlags) run(cmd *cobra.Command, further []string) error {
 	}
 	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
-	progress := cli.NewLongProgress(f.rounds*len(rows), "jobs")
-	defer progress.Clear()
+	bar := progress.NewLong(f.rounds*len(rows), "jobs")
+	defer bar.Clear()
 	for i := range f.rounds * len(rows) {
 		r := &rows[i%len(rows)]
 		gaps, err := b.Run(ctx, r.Loss)
@@ -149,9 +150,9 @@ func (f *failoverFlags) run(cmd *cobra.Command, further []string) error {
 			return unmeasured(ctx, fmt.Errorf("%s: %w", r.Name, err))
 		}
 		r.gaps = append(r.gaps, gaps)
-		progress.Step()
+		bar.Step()
 	}
-	progress.Clear()
+	bar.Clear()
 	return table.Write(cmd.OutOrStdout(), f.format, failoverGapColumns(b.Timeout), rows)
 }
 

@@ -12,6 +12,7 @@ import (
 	"banyan/bench/instructions"
 	"banyan/bench/peers"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/table"
 )
 
@@ -112,14 +113,14 @@ func (f *instructionsFlags) run(cmd *cobra.Command) error {
 	}
 	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
-	progress := cli.NewLongProgress(len(rows)*len(b.Libraries), "counts")
-	defer progress.Clear()
+	bar := progress.NewLong(len(rows)*len(b.Libraries), "counts")
+	defer bar.Clear()
 	for i := range rows {
 		for l := range b.Libraries {
 			c, ok, err := instructions.Of(ctx, b, l, rows[i].Row)
 			// What another library takes is there to compare with: the rest is of use without it.
 			if err != nil && ctx.Err() == nil && f.profile == "" && b.Libraries[l].Name != "banyan" {
-				progress.Clear()
+				bar.Clear()
 				fmt.Fprintf(cmd.ErrOrStderr(), "banyan: %v: its place in the table stays empty\n", err)
 				ok, err = false, nil
 			}
@@ -130,10 +131,10 @@ func (f *instructionsFlags) run(cmd *cobra.Command) error {
 			if ok {
 				rows[i].counts[l] = &c
 			}
-			progress.Step()
+			bar.Step()
 		}
 	}
-	progress.Clear()
+	bar.Clear()
 	if f.profile != "" {
 		return f.writeProfile(cmd.OutOrStdout(), rows)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"banyan/bench/loggp"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/job/launcher"
 	"banyan/internal/study/table"
 )
@@ -103,7 +104,7 @@ func (f *loggpFlags) run(ctx context.Context, out io.Writer) error {
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	bar := cli.NewLongProgress(f.bench.Steps(), "jobs")
+	bar := progress.NewLong(f.bench.Steps(), "jobs")
 	f.bench.Progress = bar.Step
 	costs, err := f.bench.Costs(ctx)
 	bar.Clear()

@@ -13,6 +13,7 @@ import (
 	"banyan/bench/idle"
 	"banyan/bench/membership"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/planning/risk"
 	"banyan/internal/study/table"
 )
@@ -183,9 +184,9 @@ func MembershipAgain() ([]string, error) {
 func measureMembership(ctx context.Context, p *membership.Plan) (*membership.Result, error) {
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	progress := cli.NewLongProgress(p.Size(), "runs")
-	result, err := p.Run(ctx, progress.Set)
-	progress.Clear()
+	bar := progress.NewLong(p.Size(), "runs")
+	result, err := p.Run(ctx, bar.Set)
+	bar.Clear()
 	return result, unmeasured(ctx, err)
 }
 

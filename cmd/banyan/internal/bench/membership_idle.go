@@ -13,6 +13,7 @@ import (
 	"banyan/bench/idle"
 	"banyan/bench/membership"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/table"
 )
 
@@ -35,9 +36,9 @@ func idleGroups(ctx context.Context, members string, span time.Duration, deaths 
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	progress := cli.NewLongProgress(p.Size(), "groups")
-	rows, err := p.Run(ctx, progress.Set)
-	progress.Clear()
+	bar := progress.NewLong(p.Size(), "groups")
+	rows, err := p.Run(ctx, bar.Set)
+	bar.Clear()
 	failed := unmeasured(ctx, err)
 	if slices.ContainsFunc(rows, func(r idle.Row) bool { return r.Shared }) {
 		fmt.Fprintln(notes, "banyan: no network of its own (it takes root): packets and bytes are of all processes of this machine")

@@ -10,6 +10,7 @@ import (
 
 	"banyan/bench"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/job/launcher"
 	"banyan/internal/study/table"
 )
@@ -69,9 +70,9 @@ func (f *messagesFlags) run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	progress := cli.NewLongProgress(f.rounds, "rounds")
-	rows, err := bench.Run(settings, f.rounds, bench.Jobs{Worker: []string{self, "bench", messagesRole}, Operations: f.operations}.Run, progress.Set)
-	progress.Clear()
+	bar := progress.NewLong(f.rounds, "rounds")
+	rows, err := bench.Run(settings, f.rounds, bench.Jobs{Worker: []string{self, "bench", messagesRole}, Operations: f.operations}.Run, bar.Set)
+	bar.Clear()
 	if err != nil {
 		return cli.Failed(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"banyan/bench/peers"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/table"
 )
 
@@ -54,7 +55,9 @@ them), and measures all in turn, round after round. There are these kinds of row
               the time of one message of them all
 
 The ratio is that of Banyan to the better peer within each round: median and quartiles.
-The floor is the time in which two processes of this machine hand a cache line over.
+The floor is the time in which two processes of this machine hand a cache line over; floor_us is
+that of the moments in which a row was measured. Compare times only of rows with the same: two
+virtual cores may be near to each other in some minutes and far in others.
 
 With --program any program is measured instead, which you have built for each library. {lib} in
 its command stands for the library: banyan, openmpi, mpich. A shell reads the command, so there
@@ -150,9 +153,9 @@ func (f *mpiFlags) runRows(ctx context.Context, out io.Writer, dir string, libra
 	if err != nil {
 		return cli.Failed(err)
 	}
-	progress := cli.NewLongProgress(f.rounds*len(rows)*len(b.Libraries), "measurements")
-	results, floor, err := b.Run(ctx, rows, f.rounds, progress.Step)
-	progress.Clear()
+	bar := progress.NewLong(f.rounds*len(rows)*len(b.Libraries), "measurements")
+	results, floor, err := b.Run(ctx, rows, f.rounds, bar.Step)
+	bar.Clear()
 	if err != nil {
 		return unmeasured(ctx, err)
 	}
@@ -203,7 +206,8 @@ func mpiColumns(libraries []peers.Library) []table.Column[peers.Result] {
 	for i, l := range libraries {
 		columns = append(columns, table.Col(l.Name+"_us", func(r *peers.Result) any { return known(r.Times[i].Median / 1e3) }))
 	}
-	return append(columns, ratioColumns(func(r *peers.Result) *peers.Comparison { return &r.Comparison })...)
+	columns = append(columns, ratioColumns(func(r *peers.Result) *peers.Comparison { return &r.Comparison })...)
+	return append(columns, table.Col("floor_us", func(r *peers.Result) any { return known(r.Floor.Median / 1e3) }))
 }
 
 // ratioColumns are the last columns of a table of comparisons.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"banyan/bench/peers"
-	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/table"
 )
 
@@ -42,9 +42,9 @@ func (f *mpiFlags) runPrograms(ctx context.Context, out io.Writer, libraries []p
 		}
 	}
 	b := &peers.Programs{Libraries: libraries, Limit: f.limit}
-	progress := cli.NewLongProgress(f.rounds*len(programs)*len(libraries), "jobs")
-	results, err := b.Run(ctx, programs, f.rounds, progress.Step)
-	progress.Clear()
+	bar := progress.NewLong(f.rounds*len(programs)*len(libraries), "jobs")
+	results, err := b.Run(ctx, programs, f.rounds, bar.Step)
+	bar.Clear()
 	if err != nil {
 		return unmeasured(ctx, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"banyan/bench/page"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/ratio"
 	"banyan/internal/study/table"
 )
@@ -57,9 +58,9 @@ func pageCommand() *cobra.Command {
 			p := page.Plan{Banyan: filepath.Clean(self), Args: args, Rounds: rounds}
 			ctx, stop := cli.Interruptible(cmd.Context())
 			defer stop()
-			progress := cli.NewLongProgress(3*rounds, "jobs")
-			rows, err := page.Run(ctx, &p, progress.Step)
-			progress.Clear()
+			bar := progress.NewLong(3*rounds, "jobs")
+			rows, err := page.Run(ctx, &p, bar.Step)
+			bar.Clear()
 			if len(rows) > 0 {
 				if err := table.Write(cmd.OutOrStdout(), format, pageColumns(), rows); err != nil {
 					return cli.Failed(err)

@@ -13,6 +13,7 @@ import (
 
 	"banyan/bench/loggp"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/field"
 	"banyan/internal/study/planning/risk"
 	"banyan/internal/study/replication"
@@ -145,7 +146,7 @@ func (f *patternsFlags) run(ctx context.Context, out io.Writer) error {
 	if f.network == "" {
 		jobs += f.bench.Steps()
 	}
-	bar := cli.NewLongProgress(jobs, "jobs")
+	bar := progress.NewLong(jobs, "jobs")
 	defer bar.Clear()
 	f.bench.Progress = bar.Step
 	if f.network == "" {

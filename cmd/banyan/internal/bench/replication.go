@@ -43,7 +43,8 @@ prints without, but for lines that differ there, too.
                 would replicated jobs gain by them? (decision 19); of 4 ranks at least
   order         what leader order (banyan run --order leader) costs: a ping-pong from any source, and
                 the paper's figure 2, a message for a receive that names its source or doesn't, both in
-                free order too; and a farm whose master serves the first worker that is free
+                free order too; and a farm whose master serves the first worker that is free,
+                with tasks that compute, and with ones that wait
   failover      rank 0 sends 5,000 messages a second, a replica of it is killed; from the kill to
                 the next message that its receiver has from the substitute
   heal          a replica of rank 0, which has a state of some bytes, is killed and replaced: the longest

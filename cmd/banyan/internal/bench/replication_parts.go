@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"banyan/bench/replication"
-	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/table"
 )
 
@@ -27,7 +27,7 @@ func (f *replicationFlags) applications(bin replication.Installed) ([]replicatio
 // part measures one part and writes its table.
 func (f *replicationFlags) part(ctx context.Context, out io.Writer, part string, bin replication.Installed, applications []replication.Application) error {
 	begin := func(total int, what string) (end func()) {
-		bar := cli.NewLongProgress(total, what)
+		bar := progress.NewLong(total, what)
 		f.bench.Progress = bar.Step
 		return bar.Clear
 	}

@@ -9,6 +9,7 @@ import (
 
 	"banyan/bench/snapshots"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/table"
 )
 
@@ -109,8 +110,8 @@ func (f *snapshotsFlags) run(cmd *cobra.Command) error {
 	}
 	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
-	progress := cli.NewLongProgress(f.rounds*len(rows), "jobs")
-	defer progress.Clear()
+	bar := progress.NewLong(f.rounds*len(rows), "jobs")
+	defer bar.Clear()
 	for range f.rounds {
 		for i := range rows {
 			j, err := f.bench.Run(ctx, program, rows[i].State)
@@ -119,10 +120,10 @@ func (f *snapshotsFlags) run(cmd *cobra.Command) error {
 			}
 			rows[i].first, rows[i].later = append(rows[i].first, j.First...), append(rows[i].later, j.Later...)
 			rows[i].again, rows[i].back = append(rows[i].again, j.Again), append(rows[i].back, j.Back)
-			progress.Step()
+			bar.Step()
 		}
 	}
-	progress.Clear()
+	bar.Clear()
 	return table.Write(cmd.OutOrStdout(), f.format, f.columns(), rows)
 }
 

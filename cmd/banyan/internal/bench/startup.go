@@ -11,6 +11,7 @@ import (
 	"banyan/bench/peers"
 	"banyan/bench/startup"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/table"
 )
 
@@ -101,8 +102,8 @@ func (f *startupFlags) run(cmd *cobra.Command) error {
 	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
 	rows := make([]started, len(f.procs)*len(libraries))
-	progress := cli.NewLongProgress(f.rounds*len(rows), "jobs")
-	defer progress.Clear()
+	bar := progress.NewLong(f.rounds*len(rows), "jobs")
+	defer bar.Clear()
 	for round := range f.rounds * len(rows) {
 		i := round % len(rows)
 		r, l := &rows[i], libraries[i%len(libraries)]
@@ -115,9 +116,9 @@ func (f *startupFlags) run(cmd *cobra.Command) error {
 			return unmeasured(ctx, err)
 		}
 		r.jobs = append(r.jobs, j)
-		progress.Step()
+		bar.Step()
 	}
-	progress.Clear()
+	bar.Clear()
 	return table.Write(cmd.OutOrStdout(), f.format, startupColumns(), rows)
 }
 

@@ -10,6 +10,7 @@ import (
 	"banyan/bench/peers"
 	"banyan/bench/ulfm"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/table"
 )
 
@@ -84,14 +85,14 @@ func (f *ulfmFlags) run(cmd *cobra.Command) error {
 	}
 	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
-	progress := cli.NewLongProgress(3*f.rounds*len(all), "jobs")
-	defer progress.Clear()
+	bar := progress.NewLong(3*f.rounds*len(all), "jobs")
+	defer bar.Clear()
 	for range f.rounds {
 		for _, s := range all {
-			err := f.round(ctx, s, progress.Step)
+			err := f.round(ctx, s, bar.Step)
 			// Another library is there to compare with: the rest is of use without it.
 			if err != nil && ctx.Err() == nil && s.library.Name != "banyan" {
-				progress.Clear()
+				bar.Clear()
 				fmt.Fprintf(cmd.ErrOrStderr(), "banyan: %v: it is measured no further with %d processes\n", err, s.procs)
 				s.broken, err = err, nil
 			}
@@ -100,7 +101,7 @@ func (f *ulfmFlags) run(cmd *cobra.Command) error {
 			}
 		}
 	}
-	progress.Clear()
+	bar.Clear()
 	return table.Write(cmd.OutOrStdout(), f.format, ulfmColumns(), ulfmRows(all))
 }
 

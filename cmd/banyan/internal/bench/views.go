@@ -13,6 +13,7 @@ import (
 	"banyan/bench/membership"
 	"banyan/bench/views"
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/report"
 	"banyan/internal/study/table"
 )
@@ -120,9 +121,9 @@ func (f *viewsFlags) run(ctx context.Context, out io.Writer, command string) (er
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	progress := cli.NewLongProgress(f.plan.Count(), "deaths")
-	rows, err := f.plan.Run(ctx, progress.Set)
-	progress.Clear()
+	bar := progress.NewLong(f.plan.Count(), "deaths")
+	rows, err := f.plan.Run(ctx, bar.Set)
+	bar.Clear()
 	failed := unmeasured(ctx, err)
 	if len(rows) == 0 {
 		return failed

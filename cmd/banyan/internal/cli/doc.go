@@ -1,2 +1,2 @@
-// Package cli is what the commands share: exit codes, flags, files, interruption, progress bars.
+// Package cli is what the commands share: exit codes, flags, files and interruption.
 package cli

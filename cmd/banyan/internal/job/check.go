@@ -58,6 +58,7 @@ type checkFlags struct {
 	seed      uint64
 	replicas  int
 	transport string
+	order     string
 	patience  time.Duration
 	stdin     string
 	strict    bool
@@ -69,8 +70,15 @@ type checkFlags struct {
 	input    []byte
 }
 
-// CheckCommand returns banyan check.
-func CheckCommand() *cobra.Command {
+// Bar shows how many runs are done.
+type Bar interface {
+	Set(done int)
+	Clear()
+}
+
+// CheckCommand returns banyan check. The caller makes the bar. What draws it isn't linked into
+// mpiexec, which has other commands of this package.
+func CheckCommand(bar func(total int, what string) Bar) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
 		Use:     "check [flags] PROGRAM [ARGS…] [: [flags] PROGRAM [ARGS…]]…",
@@ -88,7 +96,7 @@ func CheckCommand() *cobra.Command {
 				return err
 			}
 			remark(f.parts)
-			return f.run(cmd.OutOrStdout())
+			return f.run(cmd.OutOrStdout(), bar(f.runs, "checking"))
 		},
 	}
 	flags := cmd.Flags()
@@ -98,6 +106,7 @@ func CheckCommand() *cobra.Command {
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first run's delays; the next run has the next seed")
 	flags.IntVar(&f.replicas, "replicas", 2, "processes per rank")
 	flags.StringVar(&f.transport, "transport", launcher.TransportAuto, "how messages travel: auto, shm or tcp")
+	flags.StringVar(&f.order, "order", launcher.OrderFree, "who decides what timing decides, as for banyan run: free, leader, leader,clock or auto")
 	flags.DurationVar(&f.patience, "patience", time.Minute, "end a run in which no rank sends for so long")
 	flags.StringVar(&f.stdin, "stdin", "", "rank 0 reads `FILE` as its input, in each run")
 	flags.BoolVar(&f.strict, "strict", false, "exit with 1 also if only data differs")
@@ -139,8 +148,7 @@ func (f *checkFlags) parse(cmd *cobra.Command, args []string) (err error) {
 }
 
 // run makes the runs and writes the verdict.
-func (f *checkFlags) run(out io.Writer) error {
-	bar := cli.NewProgress(f.runs, "checking")
+func (f *checkFlags) run(out io.Writer, bar Bar) error {
 	v, err := trial.Run(trial.Config{
 		Job: f.job(), Input: func() io.Reader { return bytes.NewReader(f.input) },
 		Runs: f.runs, Seed: f.seed, Patience: f.patience, Progress: bar.Set,
@@ -183,7 +191,7 @@ func (f *checkFlags) job() launcher.Config {
 	first := f.programs[0]
 	c := launcher.Config{
 		Ranks: first.Ranks, Program: first.Program, Args: first.Args, Dir: first.Dir, Env: first.Env, More: f.programs[1:],
-		Replicas: f.replicas, Transport: f.transport, Bind: launcher.BindAuto,
+		Replicas: f.replicas, Transport: f.transport, Order: f.order, Bind: launcher.BindAuto,
 	}
 	if f.show {
 		c.Stdout, c.Stderr = os.Stdout, os.Stderr

@@ -285,7 +285,7 @@ func (f *hostFlags) gather(c *launcher.Config, degrees []int) (*fleet.Fleet, err
 	}
 	c.Agents, c.Names, c.Racks, c.Arrivals = ready.Agents, ready.Names(), ready.Racks(), ready.Arrivals()
 	c.Places, c.Rehome, c.Evacuate, c.AllowSharedHost = ready.Places, ready.Rehome, ready.Evacuate, f.shared
-	c.AddHosts = ready.Add
+	c.AddHosts, c.Slots = ready.Add, f.list.Slots()
 	c.Connected, c.Gathered = ready.Phases.Connect, ready.Phases.Agents
 	return ready, nil
 }

@@ -228,7 +228,7 @@ func (f *runFlags) command() *cobra.Command {
 	flags.BoolVar(&f.config.MeasureCosts, "measure-costs", false, "say at the end what snapshots and the ways back to them cost, as banyan plan replication takes it")
 	flags.IntVar(&f.config.SnapshotDirEvery, "snapshot-dir-every", 0, "write one of `N` snapshots to --snapshot-dir; the others are in memory only (default 1)")
 	flags.BoolVar(&f.config.ResumeSnapshot, "resume", false, "go on from the last whole snapshot in the --snapshot-dir of a job that has ended")
-	flags.StringVar(&f.config.FaultTolerance, "with-ft", launcher.FaultToleranceAuto, "whether the job goes on when a rank is lost (without replicas): auto (if the program has set an error handler for that), ulfm or mpi (yes, and each rank's\nerror handler decides), no")
+	flags.StringVar(&f.config.FaultTolerance, "with-ft", launcher.FaultToleranceAuto, "whether the job goes on when a rank is lost (without replicas, or in leader order): auto (if the program has set an error handler for that), ulfm or mpi (yes, and each rank's\nerror handler decides), no")
 	flags.StringVar(&f.config.InitialErrhandler, "initial-errhandler", "", "the error `HANDLER` with which the program starts: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return (default $BANYAN_INITIAL_ERRHANDLER, or mpi_errors_are_fatal)")
 	flags.IntVar(&f.config.SpareRanks, "spare-ranks", 0, "start `N` more ranks, which wait to take the rank of a dead one, in programs that handle failures themselves")
 	flags.StringVar(&f.faults, "fault", "", "`PLAN` of processes to kill or stop (see above)")

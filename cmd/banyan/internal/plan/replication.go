@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/chart"
 	"banyan/internal/study/planning/resilience"
 	"banyan/internal/study/planning/risk"
@@ -223,13 +224,13 @@ func (f *replicationFlags) simulate(cases []resilience.Case) {
 	if f.runs == 0 {
 		return
 	}
-	progress := cli.NewProgress(len(cases)*f.runs, "simulating jobs")
+	bar := progress.New(len(cases)*f.runs, "simulating jobs")
 	done := 0
 	for i := range cases {
-		f.job.Run(&cases[i], f.runs, f.seed, func() { done++; progress.Set(done) })
+		f.job.Run(&cases[i], f.runs, f.seed, func() { done++; bar.Set(done) })
 		done = (i + 1) * f.runs
 	}
-	progress.Clear()
+	bar.Clear()
 }
 
 // draw writes the chart.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/report"
 	"banyan/internal/study/reproduce/correctedtrees"
 )
@@ -63,7 +63,7 @@ wrong or a file can't be written.`,
 				p = correctedtrees.Full()
 			}
 			p.Seed, p.Workers = f.seed, f.workers
-			var bar cli.Steps
+			var bar progress.Steps
 			steps, err := correctedtrees.Estimate(p, bar.Set)
 			bar.Clear()
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 )
 
 // plannedStep is a step of a reproduction, and how long it takes from its beginning.
@@ -79,12 +80,12 @@ func (c *countdown) left(now time.Time) time.Duration {
 	return rest
 }
 
-// progress shows how far a reproduction is: a bar for each step on a terminal; otherwise a line now
+// display shows how far a reproduction is: a bar for each step on a terminal; otherwise a line now
 // and then, for the file that a run of hours writes to.
-type progress struct {
+type display struct {
 	out       io.Writer
 	countdown *countdown // nil: nothing is planned
-	bar       cli.Steps
+	bar       progress.Steps
 	lines     bool
 	step      string // that is going on
 	label     string // its name, and what was left when it began
@@ -94,8 +95,8 @@ type progress struct {
 // linesEvery is how often a line is written.
 const linesEvery = 5 * time.Minute
 
-func newProgress(out io.Writer, planned []plannedStep) *progress {
-	p := &progress{out: out, lines: !cli.IsTerminal(os.Stderr), written: time.Now()}
+func newDisplay(out io.Writer, planned []plannedStep) *display {
+	p := &display{out: out, lines: !cli.IsTerminal(os.Stderr), written: time.Now()}
 	if len(planned) > 0 {
 		p.countdown = newCountdown(planned)
 	}
@@ -103,7 +104,7 @@ func newProgress(out io.Writer, planned []plannedStep) *progress {
 }
 
 // set says how far a step is: done of total. The first time, done is what an earlier run has done.
-func (p *progress) set(step string, done, total int) {
+func (p *display) set(step string, done, total int) {
 	rest := ""
 	if p.countdown != nil {
 		p.countdown.set(step, done, total)

@@ -33,7 +33,7 @@ func TestCountdown(t *testing.T) {
 // TestProgressLines: where stderr is a file, a line says now and then what is left.
 func TestProgressLines(t *testing.T) {
 	var out strings.Builder
-	p := newProgress(&out, []plannedStep{{"a", time.Hour}})
+	p := newDisplay(&out, []plannedStep{{"a", time.Hour}})
 	p.lines = true
 	p.set("a", 1, 4)
 	if out.Len() > 0 {

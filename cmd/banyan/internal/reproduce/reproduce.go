@@ -121,7 +121,7 @@ func quoted(word string) string {
 func reproduce(cmd *cobra.Command, f *commonFlags, kept string, run func(ctx context.Context, progress func(step string, done, total int)) (*report.Report, error)) error {
 	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
-	shown := newProgress(cmd.ErrOrStderr(), f.planned)
+	shown := newDisplay(cmd.ErrOrStderr(), f.planned)
 	r, err := run(ctx, shown.set)
 	shown.bar.Clear()
 	if errors.Is(err, context.Canceled) {

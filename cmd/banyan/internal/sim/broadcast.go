@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/proto"
 	"banyan/internal/proto/broadcast"
 	"banyan/internal/study/campaign/incremental"
@@ -172,9 +173,9 @@ func (f *broadcastFlags) simulate(c *logp.Case, listener logp.Listener) (outcome
 		}
 	}
 	simulator := logp.Simulator{Listener: listener}
-	progress := cli.NewProgress(-1, "simulating messages")
-	defer progress.Clear()
-	simulator.Progress = progress.Set
+	bar := progress.New(-1, "simulating messages")
+	defer bar.Clear()
+	simulator.Progress = bar.Set
 	if f.trace == "" {
 		return simulator.Run(c, nil)
 	}
@@ -255,9 +256,9 @@ func simulateCases(cmd *cobra.Command, f *broadcastFlags) error {
 	if err != nil {
 		return err
 	}
-	progress := cli.NewProgress(len(t.Rows), "simulating broadcasts")
-	err = t.Run(new(logp.Simulator), progress.Set)
-	progress.Clear()
+	bar := progress.New(len(t.Rows), "simulating broadcasts")
+	err = t.Run(new(logp.Simulator), bar.Set)
+	bar.Clear()
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.cases, err)
 	}

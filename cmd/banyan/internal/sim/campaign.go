@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/campaign"
 )
 
@@ -96,7 +97,7 @@ func simulateCampaign(cmd *cobra.Command, path, out string, workers int) error {
 	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
 	journal := campaign.Journal(out)
-	var bar cli.Steps
+	var bar progress.Steps
 	before, there := -1, 0 // broadcasts in the file: before this run, and now
 	err = spec.Run(ctx, journal, workers, func(done, total int) {
 		if before < 0 {
@@ -113,7 +114,7 @@ func simulateCampaign(cmd *cobra.Command, path, out string, workers int) error {
 		return err
 	}
 	if journal != out {
-		rows := cli.NewProgress(spec.Total(), "writing Parquet")
+		rows := progress.New(spec.Total(), "writing Parquet")
 		err := spec.WriteParquet(journal, out, func(done, _ int) { rows.Set(done) })
 		rows.Clear()
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/proto"
 	"banyan/internal/study/detection/stabilisation"
 	"banyan/internal/study/planning/risk"
@@ -203,13 +204,13 @@ func (f *detectorFlags) law(s *stabilisation.Settings, flags *pflag.FlagSet) err
 func (f *detectorFlags) simulate(ctx context.Context, w io.Writer, campaigns []stabilisation.Campaign) error {
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	progress := cli.NewProgress(f.runs*len(campaigns), "simulating detectors")
+	bar := progress.New(f.runs*len(campaigns), "simulating detectors")
 	var summaries, runs []detectorRow
 	for i := range campaigns {
 		c := &campaigns[i]
-		outcomes, err := c.Run(ctx, func(done int) { progress.Set(i*f.runs + done) })
+		outcomes, err := c.Run(ctx, func(done int) { bar.Set(i*f.runs + done) })
 		if err != nil {
-			progress.Clear()
+			bar.Clear()
 			return cli.Stopped(err)
 		}
 		summaries = append(summaries, detectorRow{Campaign: c, summary: c.Summarise(outcomes)})
@@ -219,7 +220,7 @@ func (f *detectorFlags) simulate(ctx context.Context, w io.Writer, campaigns []s
 			}
 		}
 	}
-	progress.Clear()
+	bar.Clear()
 	switch {
 	case f.each:
 		return table.Write(w, f.format, detectorRunColumns, runs)

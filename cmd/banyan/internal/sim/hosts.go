@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/proto"
 	"banyan/internal/study/hosts"
 	"banyan/internal/study/planning/risk"
@@ -162,18 +163,18 @@ type hostsRow struct {
 func (f *hostsFlags) simulate(ctx context.Context, w io.Writer, campaigns []hosts.Campaign) error {
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	progress := cli.NewProgress(f.runs*len(campaigns), "simulating agents")
+	bar := progress.New(f.runs*len(campaigns), "simulating agents")
 	var rows []hostsRow
 	for i := range campaigns {
 		c := &campaigns[i]
-		outcomes, err := c.Run(ctx, func(done int) { progress.Set(i*f.runs + done) })
+		outcomes, err := c.Run(ctx, func(done int) { bar.Set(i*f.runs + done) })
 		if err != nil {
-			progress.Clear()
+			bar.Clear()
 			return cli.Stopped(err)
 		}
 		rows = append(rows, hostsRow{c, outcomes})
 	}
-	progress.Clear()
+	bar.Clear()
 	columns := hostsColumns()
 	if f.format == table.Text {
 		columns = slices.DeleteFunc(columns, func(c table.Column[hostsRow]) bool { return slices.Contains(hostsForPrograms, c.Name) })

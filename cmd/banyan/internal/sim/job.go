@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/oneworld"
 	"banyan/internal/study/parallel"
 	"banyan/internal/study/table"
@@ -121,16 +122,16 @@ type jobRow struct {
 func (f *jobFlags) simulate(ctx context.Context, out io.Writer) error {
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	progress := cli.NewProgress(f.runs, "simulating jobs")
+	bar := progress.New(f.runs, "simulating jobs")
 	results := make([]*oneworld.Result, f.runs)
 	players := make([]oneworld.Player, f.workers)
-	err := parallel.Each(ctx, f.runs, f.workers, progress.Set, func(worker, i int) error {
+	err := parallel.Each(ctx, f.runs, f.workers, bar.Set, func(worker, i int) error {
 		s := f.settings
 		s.Seed = f.seed + uint64(i)
 		results[i] = players[worker].Run(s)
 		return nil
 	})
-	progress.Clear()
+	bar.Clear()
 	if err != nil {
 		return cli.Stopped(err)
 	}

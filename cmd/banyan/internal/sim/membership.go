@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/proto"
 	"banyan/internal/proto/membership"
 	"banyan/internal/runtime/wire/views"
@@ -202,18 +203,18 @@ type membershipRow struct {
 func (f *membershipFlags) simulate(ctx context.Context, w io.Writer, campaigns []viewsim.Campaign) error {
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	progress := cli.NewProgress(f.runs*len(campaigns), "simulating changes of view")
+	bar := progress.New(f.runs*len(campaigns), "simulating changes of view")
 	rows := make([]membershipRow, len(campaigns))
 	for i := range campaigns {
 		c := &campaigns[i]
-		outcomes, err := c.Run(ctx, func(done int) { progress.Set(i*f.runs + done) })
+		outcomes, err := c.Run(ctx, func(done int) { bar.Set(i*f.runs + done) })
 		if err != nil {
-			progress.Clear()
+			bar.Clear()
 			return cli.Stopped(err)
 		}
 		rows[i] = membershipRow{c, viewsim.Summarise(outcomes), f.places}
 	}
-	progress.Clear()
+	bar.Clear()
 	columns := membershipColumns
 	if f.format == table.Text {
 		columns = slices.DeleteFunc(slices.Clone(columns), func(c table.Column[membershipRow]) bool { return slices.Contains(forPrograms, c.Name) })

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/detection/probing"
 	"banyan/internal/study/table"
 )
@@ -77,13 +78,13 @@ func (f *probingFlags) run(ctx context.Context, w io.Writer) error {
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	progress := cli.NewProgress(2*f.runs*len(f.nodes), "simulating rounds")
-	defer progress.Clear()
+	bar := progress.New(2*f.runs*len(f.nodes), "simulating rounds")
+	defer bar.Clear()
 	rows := make([]probingRow, 0, len(f.nodes))
 	before := 0
 	for _, n := range f.nodes {
 		spec := probing.Spec{Nodes: n, Runs: f.runs, Seed: f.seed, Workers: f.workers}
-		spec.Done = func(runs int) { progress.Set(before + runs) }
+		spec.Done = func(runs int) { bar.Set(before + runs) }
 		row := probingRow{nodes: n, risk: f.risk}
 		var err error
 		if row.rounds, err = probing.RoundsUntilAll(ctx, spec); err == nil {
@@ -96,7 +97,7 @@ func (f *probingFlags) run(ctx context.Context, w io.Writer) error {
 		}
 		rows = append(rows, row)
 	}
-	progress.Clear()
+	bar.Clear()
 	return table.Write(w, f.format, probingColumns, rows)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/proto"
 	"banyan/internal/study/detection/qos"
 	"banyan/internal/study/report"
@@ -125,10 +126,10 @@ func (f *qualityFlags) run(ctx context.Context, w io.Writer) error {
 	f.spec.Scenarios = f.scenarios()
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	progress := cli.NewProgress(f.spec.Runs(), "simulating detectors")
-	f.spec.Done = progress.Set
+	bar := progress.New(f.spec.Runs(), "simulating detectors")
+	f.spec.Done = bar.Set
 	rows, err := f.spec.Run(ctx)
-	progress.Clear()
+	bar.Clear()
 	if err != nil {
 		return cli.Stopped(cli.FlagError(err, nil))
 	}

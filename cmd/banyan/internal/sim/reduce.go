@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/study/driver/logp"
 	"banyan/internal/study/table"
 	"banyan/internal/topology"
@@ -110,9 +111,9 @@ func (f *reduceFlags) complete(flags *pflag.FlagSet) error {
 }
 
 func (f *reduceFlags) simulate() (logp.ReductionOutcome, error) {
-	progress := cli.NewProgress(-1, "simulating messages")
-	defer progress.Clear()
-	s := logp.Simulator{Progress: progress.Set}
+	bar := progress.New(-1, "simulating messages")
+	defer bar.Clear()
+	s := logp.Simulator{Progress: bar.Set}
 	if f.trace == "" {
 		o, err := s.Reduce(&f.c, nil)
 		return o, flagError(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/progress"
 	"banyan/internal/fault"
 	"banyan/internal/study/field"
 	"banyan/internal/study/planning/risk"
@@ -230,14 +231,14 @@ func (f *replicationFlags) simulate(ctx context.Context, w io.Writer, jobs []rep
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
 	debug.SetGCPercent(garbage)
-	progress := cli.NewProgress(-1, "simulating frames")
-	defer progress.Clear()
+	bar := progress.New(-1, "simulating frames")
+	defer bar.Clear()
 	var sent int64
 	run := func(s replication.Settings) (*replication.Outcome, error) {
 		var frames int64
 		o, err := replication.Run(ctx, s, f.workers, func(n int64) {
 			frames = n
-			progress.Set(int(sent + frames))
+			bar.Set(int(sent + frames))
 		})
 		sent += frames
 		if lost := (*replication.Lost)(nil); errors.As(err, &lost) {
@@ -264,7 +265,7 @@ func (f *replicationFlags) simulate(ctx context.Context, w io.Writer, jobs []rep
 		}
 		rows = append(rows, row)
 	}
-	progress.Clear()
+	bar.Clear()
 	return f.write(w, rows)
 }
 

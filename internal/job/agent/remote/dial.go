@@ -18,6 +18,10 @@ import (
 const (
 	firstPause = 50 * time.Millisecond
 	mostPause  = time.Second
+	// synLimit bounds how long an address may not answer at all. The kernel would ask again after
+	// 1, 3 and 7 s, and a link that is back after 4 s would be found when the lease is over. So
+	// another attempt asks anew. Nor does a dead address hold up the others for longer.
+	synLimit = 1200 * time.Millisecond
 )
 
 // errRefused says that a launcher that holds the job's key has refused this agent, or this agent
@@ -49,9 +53,13 @@ func (d *dialler) dial(ctx context.Context, hello func() wire.Greeting) (*connec
 	pause := handshake.Backoff{Next: firstPause, Max: mostPause}
 	for {
 		addresses, changed := d.present()
+		begun := time.Now()
 		c, err, final := d.attempt(ctx, addresses, changed, hello)
 		if err == nil || final && !d.following() {
 			return c, err
+		}
+		if time.Since(begun) > mostPause {
+			pause.Next = firstPause // the attempt has waited enough
 		}
 		// Agents that have lost the same connection shouldn't come back at the same moment.
 		pause.Next = pause.Next/2 + rand.N(pause.Next)
@@ -190,7 +198,7 @@ func oneLine(errs []error) error {
 
 // connect makes a connection to an address that has proved that it is a launcher of this job.
 func (d *dialler) connect(ctx context.Context, address string) (net.Conn, error) {
-	var dialer net.Dialer
+	dialer := net.Dialer{Timeout: synLimit}
 	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
 		var op *net.OpError

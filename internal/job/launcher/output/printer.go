@@ -25,6 +25,12 @@ func NewPrinter(w io.Writer, label bool, hold time.Duration) *Printer {
 	return &Printer{turns: NewTurns(hold), w: w, render: NewRenderer(label)}
 }
 
+// OfJob has labels say whose ranks these are: "2." makes [0] [2.0].
+func (p *Printer) OfJob(job string) *Printer {
+	p.render.job = job
+	return p
+}
+
 // Print writes what a rank has emitted: whole lines, and perhaps an unfinished one. It returns the
 // first error of the writer, also in later calls.
 func (p *Printer) Print(rank int, b []byte) (err error) {

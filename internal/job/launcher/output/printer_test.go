@@ -24,6 +24,15 @@ func TestPrinterLabels(t *testing.T) {
 	}
 }
 
+// Ranks of a job that another one has spawned are told apart from its.
+func TestPrinterOfJob(t *testing.T) {
+	var out recorder
+	NewPrinter(&out, true, forever).OfJob("2.").Print(7, []byte("a\n"))
+	if want := "[2.7] a\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
 func TestUnfinishedLineKeepsOthersWaiting(t *testing.T) {
 	var out recorder
 	p := NewPrinter(&out, false, forever)

@@ -8,13 +8,14 @@ import (
 // Renderer makes text of what several ranks write in turns. A line that a rank leaves unfinished is
 // ended, with a line end that no rank wrote, when another source goes on. It is pure.
 type Renderer struct {
-	label bool // every line of a rank begins with the rank in brackets
+	label bool   // every line of a rank begins with the rank in brackets
+	job   string // before the rank
 	// unfinished is the source that wrote the last line, if that hasn't ended.
 	unfinished int
 }
 
 // NewRenderer makes a Renderer at the beginning of a line.
-func NewRenderer(label bool) *Renderer { return &Renderer{label, nobody} }
+func NewRenderer(label bool) *Renderer { return &Renderer{label, "", nobody} }
 
 // Append appends the text of b, which a source wrote, to out.
 func (r *Renderer) Append(out []byte, source int, b []byte) []byte {
@@ -34,7 +35,7 @@ func (r *Renderer) Append(out []byte, source int, b []byte) []byte {
 	}
 	for line := range bytes.Lines(b) {
 		if !begun {
-			out = fmt.Appendf(out, "[%d] ", source)
+			out = fmt.Appendf(out, "[%s%d] ", r.job, source)
 		}
 		begun = false
 		out = append(out, line...)

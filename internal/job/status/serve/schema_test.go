@@ -45,7 +45,7 @@ func fits(s map[string]any, v any, at string) error {
 				return fmt.Errorf("%s is %v, want one of %v", at, v, want)
 			}
 		case "minimum":
-			if v.(float64) < want.(float64) {
+			if x, is := v.(float64); is && x < want.(float64) { // else "type" says so
 				return fmt.Errorf("%s is %v, want at least %v", at, v, want)
 			}
 		case "required":

@@ -146,3 +146,15 @@ func plainName(name string) string {
 	}, name)
 	return plain[:min(len(plain), 40)]
 }
+
+// ThisHost names this kernel, its process namespace and its network namespace: processes with the
+// same name reach each other at the loopback address. It is empty if that can't be found out.
+func ThisHost() string {
+	host, err := hostID()
+	local, failed := localID()
+	if err != nil || failed != nil {
+		return ""
+	}
+	net, _, _ := strings.Cut(local, "/")
+	return host + "/" + net
+}

@@ -3,6 +3,7 @@ package mesh
 import (
 	"bufio"
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -38,6 +39,7 @@ const (
 	roleEcho   = "echo"   // sends back what comes, until the parent is gone
 	roleQuiet  = "quiet"  // the same, but doesn't send first
 	roleExpose = "expose" // lets its memory be read
+	roleKeep   = "keep"   // keeps records without end, after a frame has come
 	roleMute   = "mute"   // sends one frame and takes nothing
 	roleHalves = "halves" // has no network: BenchmarkHalves
 )
@@ -105,6 +107,21 @@ func child(role string) {
 			tr.Poll(s)
 		}
 		tr.Drain(time.Minute)
+	case roleKeep:
+		for send(0); !tr.Keep(0, 1, []byte("1")); {
+			tr.Poll(s)
+		}
+		for n := uint64(2); ; n++ {
+			tr.Release(0, n-min(n, 20))
+			if !tr.Keep(0, n, fmt.Append(nil, n)) {
+				return // the parent has closed it
+			}
+			binary.LittleEndian.PutUint64(s.dest, n) // this has left, so n is to be found
+			tr.Send(0, &wire.Header{Kind: wire.KindEager, Seq: n, Total: 8}, s.dest[:8], 0)
+			for tr.Queued(0) > 0 {
+				tr.Poll(s)
+			}
+		}
 	case roleMute:
 		for send(1); tr.Queued(0) > 0; {
 			tr.Poll(s)

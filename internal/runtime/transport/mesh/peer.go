@@ -44,6 +44,7 @@ type peer struct {
 	sealed      *sealed   // live: seals what goes over the socket; nil: nothing does
 	inbox       stream.Inbox
 	outbox      stream.Outbox
+	kept        []keptRecord // what it had kept for this process when its link ended
 }
 
 func (t *Transport) peer(p proto.Proc) *peer {
@@ -301,6 +302,7 @@ func (t *Transport) hangUp(p *peer) {
 	if p.link != nil {
 		t.deactivate(p)
 		link := p.link
+		t.endKept(p)
 		p.link = nil
 		t.share(p)
 		link.Close()

@@ -5,7 +5,8 @@ import (
 	"unsafe"
 )
 
-// The rings of a pair are in one memory: a page of control words, then the data of each ring. A
+// The rings of a pair are in one memory: a page of control words and of records
+// that are kept (keep.go), then the data of each ring. A
 // ring's data is mapped twice in a row, so that a record that goes over the end of the ring is in
 // one piece. Before them all there is a page of the process's own, with its ends of the rings: so
 // the C of the process can use them, too (package lane).
@@ -30,6 +31,9 @@ func RingSize(procs int) int {
 // writes to the first one.
 type Pair struct {
 	*Ends // nil after Close
+
+	Keep Keep // records for the peer (keep.go)
+	Kept Kept // the peer's
 
 	area area
 }
@@ -116,11 +120,15 @@ func (p *Pair) mapRings(fd, ring, out int) (err error) {
 	}
 	p.Out = Writer{half: half(out), limit: uint64(ring), clear: uint64(ring)}
 	p.In = Reader{half: half(1 - out)}
+	keep := func(number int) *keepArea {
+		return (*keepArea)(unsafe.Add(p.area.base, pageSize+keepAt+number*keepSize))
+	}
+	p.Keep, p.Kept = Keep{area: keep(out)}, Kept{keep(1 - out)}
 	return nil
 }
 
 // Close unmaps the rings. Neither may be used any more.
 func (p *Pair) Close() {
 	p.area.unmap()
-	p.Ends = nil
+	p.Ends, p.Keep, p.Kept = nil, Keep{}, Kept{}
 }

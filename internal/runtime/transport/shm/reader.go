@@ -39,6 +39,9 @@ const (
 	Stream        // bytes of a stream, for Take
 )
 
+// Begun says whether something was read.
+func (r *Reader) Begun() bool { return r.head != 0 }
+
 // Ready says whether there is something to read.
 func (r *Reader) Ready() bool { return r.word(r.head).Load() != 0 }
 

@@ -1,17 +1,21 @@
-package cli
+// Package progress shows on a terminal how far a command is. It is apart from package cli because
+// the bar brings an HTTP server with it, which the command mpiexec doesn't link.
+package progress
 
 import (
 	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+
+	"banyan/cmd/banyan/internal/cli"
 )
 
 // patience is how long a command may take before it shows its progress.
 const patience = 2 * time.Second
 
-// Progress is a bar on stderr. There is none if stderr isn't a terminal.
-type Progress struct {
+// Bar is a bar on stderr. There is none if stderr isn't a terminal.
+type Bar struct {
 	total int
 	what  string // is going on
 	began time.Time
@@ -20,16 +24,16 @@ type Progress struct {
 	off   bool
 }
 
-// NewProgress returns a bar that is shown if the command takes longer than two seconds. It counts
+// New returns a bar that is shown if the command takes longer than two seconds. It counts
 // up to total; -1 stands for an unknown one.
-func NewProgress(total int, what string) *Progress {
-	return &Progress{total: total, what: what, began: time.Now(), off: !IsTerminal(os.Stderr)}
+func New(total int, what string) *Bar {
+	return &Bar{total: total, what: what, began: time.Now(), off: !cli.IsTerminal(os.Stderr)}
 }
 
-// NewLongProgress returns a bar for what takes long in any case. It is shown at once, with the
+// NewLong returns a bar for what takes long in any case. It is shown at once, with the
 // time that is left.
-func NewLongProgress(total int, what string) *Progress {
-	p := NewProgress(total, what)
+func NewLong(total int, what string) *Bar {
+	p := New(total, what)
 	if !p.off {
 		p.show(progressbar.OptionSetPredictTime(true))
 		p.Set(0)
@@ -38,10 +42,10 @@ func NewLongProgress(total int, what string) *Progress {
 }
 
 // Step says that one more is done.
-func (p *Progress) Step() { p.Set(p.done + 1) }
+func (p *Bar) Step() { p.Set(p.done + 1) }
 
 // Set says how much is done.
-func (p *Progress) Set(done int) {
+func (p *Bar) Set(done int) {
 	p.done = done
 	if p.off || p.bar == nil && time.Since(p.began) < patience {
 		return
@@ -54,7 +58,7 @@ func (p *Progress) Set(done int) {
 	_ = p.bar.Set(done)
 }
 
-func (p *Progress) show(options ...progressbar.Option) {
+func (p *Bar) show(options ...progressbar.Option) {
 	p.bar = progressbar.NewOptions(p.total, append(options,
 		progressbar.OptionSetWriter(os.Stderr),
 		progressbar.OptionSetDescription(p.what),
@@ -66,7 +70,7 @@ func (p *Progress) show(options ...progressbar.Option) {
 }
 
 // Clear takes the bar away.
-func (p *Progress) Clear() {
+func (p *Bar) Clear() {
 	if p.bar != nil {
 		_ = p.bar.Clear()
 	}
@@ -77,7 +81,7 @@ func (p *Progress) Clear() {
 type Steps struct {
 	step string
 	from int // done when the step began
-	bar  *Progress
+	bar  *Bar
 }
 
 // Set says how much of a step is done.
@@ -85,7 +89,7 @@ func (s *Steps) Set(step string, done, total int) {
 	if s.bar == nil || step != s.step {
 		s.Clear()
 		s.step, s.from = step, done
-		s.bar = NewLongProgress(max(1, total-done), step)
+		s.bar = NewLong(max(1, total-done), step)
 	}
 	s.bar.Set(max(0, done-s.from))
 }

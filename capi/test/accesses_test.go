@@ -1,0 +1,116 @@
+package test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"banyan/internal/job/env"
+	"banyan/internal/testing/explore"
+)
+
+// Random programs of one-sided communication do the same with the way in C and without it: their
+// output has a sum over all that they fetched and over their windows. What all add is all there.
+func TestAccesses(t *testing.T) {
+	program, each := compile(t, "accesses"), "2"
+	kinds := map[string][]string{"plain": {"1", "2", "3", "4"}, "threads": {"2", "3"}}
+	if explore.Long() {
+		each = "40"
+	}
+	for kind, sizes := range kinds {
+		for seed, n := range sizes {
+			args := []string{"run", "-n", n, program, kind, fmt.Sprint(1000 * seed), each}
+			open := run(t, tool("banyan"), args...)
+			closed := run(t, "/usr/bin/env", append([]string{laneOff, tool("banyan")}, args...)...)
+			open.fine(t)
+			closed.fine(t)
+			if a, b := sorted(open.stdout), sorted(closed.stdout); a != b || !strings.Contains(a, "sum") {
+				t.Errorf("%s with %s ranks: with the lane\n%s\nwithout it\n%s", kind, n, a, b)
+			}
+		}
+	}
+}
+
+// A rank dies anywhere in its accumulates: nobody waits for what it has left in common memory.
+func TestAccessesKill(t *testing.T) {
+	program := compile(t, "accesses")
+	for seed := range min(max(*lanes, 1), 1000) {
+		for _, lane := range []string{env.Entry(env.Lane, ""), laneOff} {
+			o := run(t, "/usr/bin/env", lane, tool("banyan"), "run", "-n", "3", program, "kill", fmt.Sprint(seed))
+			o.noTrace(t)
+			if n := strings.Count(o.stdout, "survives"); n != 2 || strings.Contains(o.stderr, "not so") {
+				t.Fatalf("seed %d, %s: %d ranks survive\n%v", seed, lane, n, o)
+			}
+		}
+	}
+}
+
+// mistakeTries is how often a mistake is tried at most: it shows only where threads meet, which
+// they do seldom on a busy machine.
+const mistakeTries = 10
+
+// The turns of accumulates under ThreadSanitizer, as they are and with mistakes.
+func TestTurnModel(t *testing.T) {
+	if text, err := exec.Command("gcc", "-print-file-name=libtsan.so").Output(); err != nil || !filepath.IsAbs(strings.TrimSpace(string(text))) {
+		t.Skip("gcc has no ThreadSanitizer here")
+	}
+	for _, c := range []struct{ name, from, to string }{
+		{"as it is", "", ""},
+		{"who is alone ends without an order", "__atomic_store_n(turn_of(w, part), 0, __ATOMIC_RELEASE)", "__atomic_store_n(turn_of(w, part), 0, __ATOMIC_RELAXED)"},
+		{"who is among others ends without an order", "1, __ATOMIC_RELEASE)", "1, __ATOMIC_RELAXED)"},
+		{"the turn is taken without an order", "false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)", "false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)"},
+		{"the counts aren't looked at", "member < w->members", "member < 0"},
+		{"the turn isn't looked at again", "__atomic_load_n(turn, __ATOMIC_SEQ_CST) != 0", "0"},
+	} {
+		source, err := os.ReadFile("../lane_turn.h")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Replace(string(source), c.from, c.to, 1)
+		if c.from != "" && text == string(source) {
+			t.Fatalf("%s: it isn't there", c.name)
+		}
+		dir := t.TempDir()
+		model, out := filepath.Join(dir, "turnmodel.c"), filepath.Join(dir, "turnmodel")
+		code, err := os.ReadFile("testdata/turnmodel.c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = strings.NewReplacer(`"../abi`, `"`+absolute(t, "../../abi"), `"lane_owner.h"`, `"`+absolute(t, "../lane_owner.h")+`"`).Replace(text)
+		for name, content := range map[string]string{model: string(code), filepath.Join(dir, "lane_turn.h"): text} {
+			if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		args := []string{"-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-fsanitize=thread", "-pthread", "-I" + dir, "-I" + absolute(t, ".."), "-o", out, model}
+		if text, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
+			t.Fatalf("gcc: %v\n%s", err, text)
+		}
+		tries := 1
+		if c.from != "" {
+			tries = mistakeTries
+		}
+		o := outcome{}
+		for ; tries > 0 && o.code == 0; tries-- {
+			o = run(t, "/usr/bin/env", "TSAN_OPTIONS=halt_on_error=1", out, "3000")
+		}
+		if c.from == "" && o.code != 0 {
+			t.Errorf("%v", o)
+		}
+		if c.from != "" && (o.code == 0 || !strings.Contains(o.stderr, "data race")) {
+			t.Errorf("%s, and nobody notices: %v", c.name, o)
+		}
+	}
+}
+
+func absolute(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package shm
+
+func init() { raceEnabled = true }
