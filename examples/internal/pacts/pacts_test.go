@@ -21,11 +21,13 @@ func TestMain(m *testing.M) { jobtest.Main(m, program) }
 
 // Jobs lose one or two ranks. All that live go on, and their agreements have come to the same.
 func TestLosses(t *testing.T) {
-	const jobs = 4 // make soak tries many more
+	const jobs = 8 // make soak tries many more
 	begin, tried, shrunk := time.Now(), 0, 0
 	for seed := 1; seed <= jobs || time.Since(begin) < *soak; seed++ {
 		random := rand.New(rand.NewPCG(uint64(seed), 0))
-		n, degree := 4+random.IntN(3), 2+seed%2
+		// Of three ranks two may be left, which agree again and again in the new communicator: the
+		// first to be there sends what the other has no use for yet.
+		n, degree := 3+(seed+random.IntN(2))%4, 2+seed%2
 		var faults []string
 		dead := map[int]bool{}
 		for range 1 + random.IntN(2) {

@@ -53,7 +53,7 @@ func (p *Process) OpenBranch(family, id uint64, members []proto.Rank, collective
 		c.revoked, c.shut = true, true
 		return nil
 	}
-	if id == family && !p.replicated {
+	if id == family {
 		p.openTolerance(c)
 	}
 	if !collective || p.cfg.Layout.Replicated() || len(members) == 1 {
