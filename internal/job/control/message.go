@@ -65,8 +65,11 @@ const (
 	// Counted answers Count: Number is how many messages the process has of lost ranks.
 	Counted Type = "counted"
 	// Settled: after Thin, this process has sent all that others have of its rank. Results are
-	// agreements that have ended here.
+	// agreements that have ended here, Number is how many messages Owe have come.
 	Settled Type = "settled"
+	// Claim: after Thin, this process owes and has waited for long for what Claims say. They take
+	// the place of those that it had before.
+	Claim Type = "claim"
 	// Disown: what was started by Number can't be reached. How it ends says nothing of the job.
 	Disown Type = "disown"
 	// Lost: the program was told that the rank of Proc is lost. Text says in which operation.
@@ -165,6 +168,8 @@ const (
 	Count Type = "count"
 	// Thin: the job goes on with the processes of Group, by rank; NoProc is a lost one.
 	Thin Type = "thin"
+	// Owe: Debts are what others claim of this process's rank, and nothing else is claimed.
+	Owe Type = "owe"
 	// Show: the losses show to the program. Results are agreements that have ended elsewhere.
 	// Opaque says that this isn't the last of several messages, and then nothing shows yet.
 	Show Type = "show"
@@ -202,6 +207,8 @@ type Message struct {
 	Spawned *SpawnOrder `json:"spawned,omitempty"`
 
 	Results []thinning.Result `json:"results,omitempty"`
+	Claims  []thinning.Claim  `json:"claims,omitempty"`
+	Debts   []thinning.Debt   `json:"debts,omitempty"`
 }
 
 // Kept is what keeping a rank's part of a snapshot took.

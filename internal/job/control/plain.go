@@ -16,7 +16,7 @@ import (
 // encodePlain returns the line of a message that is plain.
 func encodePlain(m Message) (line []byte, ok bool) {
 	if m.Card != "" || m.Opaque || len(m.Gone) > 0 || len(m.Joined) > 0 || len(m.Group) > 0 || m.Order != nil || m.Report != nil || m.Kept != nil ||
-		m.Spawned != nil || len(m.Results) > 0 || !plain(m.Type) || !plain(m.Cause) || !plain(m.Text) {
+		m.Spawned != nil || len(m.Results) > 0 || len(m.Claims) > 0 || len(m.Debts) > 0 || !plain(m.Type) || !plain(m.Cause) || !plain(m.Text) {
 		return nil, false
 	}
 	b := append(make([]byte, 0, 64+len(m.Cause)+len(m.Text)), `{"type":"`...)

@@ -40,7 +40,7 @@ func (j *Job) handle(e engine.Event) {
 			j.losses.ranks = append(j.losses.ranks, e.Rank)
 			j.judgeLosses()
 		}
-	case engine.RankGone, engine.Settled, engine.Outrun:
+	case engine.RankGone, engine.Settled, engine.Claims, engine.Outrun:
 		j.thinningStep(e)
 	case engine.Viewed:
 		j.supervisor.viewed(e)

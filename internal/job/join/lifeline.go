@@ -89,7 +89,7 @@ func (l *launched) hear(m control.Message) {
 			j.Engine.Evidence(m.Proc, m.Incarnation)
 			j.deathElsewhere(m.Proc)
 		}
-	case control.Count, control.Thin, control.Show:
+	case control.Count, control.Thin, control.Owe, control.Show:
 		l.hearThinning(m)
 	case control.Spawned, control.SpawnEnded:
 		j.dynamic.heard(m)
@@ -203,7 +203,7 @@ func (l *launched) corrupted(c process.Corruption) {
 }
 
 func (l *launched) thins() bool               { return true }
-func (l *launched) settled(m control.Message) { l.lifeline.Send(m) }
+func (l *launched) thinning(m control.Message) { l.lifeline.Send(m) }
 
 func (l *launched) recoveryStep(m control.Message)      { l.lifeline.Send(m) }
 func (l *launched) replacementFailed(m control.Message) { l.lifeline.Send(m) }

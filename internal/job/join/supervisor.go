@@ -34,8 +34,8 @@ type supervisor interface {
 
 	// thins tells whether the supervisor leads a replicated job on when a rank is lost.
 	thins() bool
-	// settled passes on that this process has settled then.
-	settled(m control.Message)
+	// thinning passes on what this process has to say then.
+	thinning(m control.Message)
 	// recoveryStep passes on how far a recovery has come.
 	recoveryStep(m control.Message)
 	// replacementFailed says why this replacement ends now.
@@ -101,7 +101,7 @@ func (u *unsupervised) corrupted(c process.Corruption) {
 }
 
 func (u *unsupervised) thins() bool                       { return false }
-func (u *unsupervised) settled(control.Message)           {}
+func (u *unsupervised) thinning(control.Message)          {}
 func (u *unsupervised) recoveryStep(control.Message)      {}
 func (u *unsupervised) replacementFailed(control.Message) {}
 func (u *unsupervised) led(call, where string)            { u.job.log.Debug("led", "call", call, "where", where) }

@@ -21,6 +21,8 @@ func (l *launched) hearThinning(m control.Message) {
 		l.lifeline.Send(control.Message{Type: control.Counted, Number: e.ArrivedOfLost()})
 	case control.Thin:
 		e.Thin(m.Group)
+	case control.Owe:
+		e.Claimed(m.Debts)
 	case control.Show:
 		l.results = append(l.results, m.Results...)
 		if !m.Opaque {
@@ -41,11 +43,13 @@ func (j *Job) thinningStep(e engine.Event) {
 		j.losses.ranks = append(j.losses.ranks, e.Rank)
 		j.judgeLosses()
 	case engine.Settled:
-		j.supervisor.settled(control.Message{Type: control.Settled, Results: e.Results})
+		j.supervisor.thinning(control.Message{Type: control.Settled, Number: e.Told, Results: e.Results})
+	case engine.Claims:
+		j.supervisor.thinning(control.Message{Type: control.Claim, Claims: e.Claims})
 	case engine.Outrun:
-		what := "a rank has messages"
+		what := "a rank needs messages"
 		if e.Rank != proto.AnyRank {
-			what = fmt.Sprintf("%v has messages", e.Rank)
+			what = fmt.Sprintf("%v needs messages", e.Rank)
 		}
 		j.outrun(what + " of this rank that only dead replicas have sent, after messages that are lost with a rank: this one stops")
 	}

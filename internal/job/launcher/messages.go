@@ -28,7 +28,9 @@ func (j *job) said(p *process, m control.Message) {
 	case control.Counted:
 		j.leadThinning(func(c *thinning.Coordinator, out *thinning.Actions) { c.Counted(p.id, m.Number, out) })
 	case control.Settled:
-		j.leadThinning(func(c *thinning.Coordinator, out *thinning.Actions) { c.Settled(p.id, m.Results, out) })
+		j.leadThinning(func(c *thinning.Coordinator, out *thinning.Actions) { c.Settled(p.id, m.Number, m.Results, out) })
+	case control.Claim:
+		j.leadThinning(func(c *thinning.Coordinator, out *thinning.Actions) { c.Waits(p.id, m.Claims, out) })
 	case control.Spawn:
 		j.spawn(p, m)
 	case control.Disown:

@@ -67,6 +67,8 @@ func (j *job) leadThinning(tell func(c *thinning.Coordinator, out *thinning.Acti
 			p.Signal(unix.SIGKILL)
 		case thinning.Thin:
 			p.Say(control.Message{Type: control.Thin, Group: c.Stay()})
+		case thinning.Owe:
+			p.Say(control.Message{Type: control.Owe, Debts: a.Debts})
 		case thinning.Show:
 			all := c.Results()
 			for ; len(all) > resultsMost; all = all[resultsMost:] {

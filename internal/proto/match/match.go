@@ -212,6 +212,18 @@ func (q *Queues) Cancel(ticket uint32) {
 	}
 }
 
+// Source is what a receive that is still queued takes messages of, by its ticket.
+func (q *Queues) Source(ticket uint32) proto.Rank {
+	switch {
+	case ticket != aloneTicket:
+		return q.entries.at(int32(ticket)).envelope.Src
+	case q.alone:
+		return q.envelope.Src
+	default:
+		return q.entries.at(q.accompanied).envelope.Src
+	}
+}
+
 // Len is how many receives are posted and how many messages are unexpected.
 func (q *Queues) Len() (posted, unexpected int) {
 	return int(q.counts.Posted), int(q.counts.Unexpected)

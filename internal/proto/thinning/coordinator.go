@@ -17,12 +17,14 @@ const (
 	Dismiss                 // it is killed
 	Thin                    // it stays, as all of Coordinator.Stay (Member.Thin)
 	Show                    // the losses show there, with the Results of all
+	Owe                     // others claim Debts of it, and nothing else (Member.Claimed)
 )
 
 // Action asks the driver for something.
 type Action struct {
-	Kind Kind
-	To   proto.Proc
+	Kind  Kind
+	To    proto.Proc
+	Debts []Debt // of Owe
 }
 
 // Actions is a caller-owned output to which a machine appends.
@@ -50,15 +52,17 @@ type Coordinator struct {
 	layout  layout.Layout
 	phase   phase
 	live    []bool   // by process
-	awaited []bool   // by process
+	awaited []bool   // by process: an answer; while settling, that it owes nothing
 	counts  []uint64 // by process
 	stay    []proto.Proc
 	results []Result
+	claims  claims
 }
 
 // NewCoordinator makes the coordinator of a job without losses.
 func NewCoordinator(l layout.Layout) *Coordinator {
-	return &Coordinator{layout: l, live: make([]bool, l.Procs()), awaited: make([]bool, l.Procs()), counts: make([]uint64, l.Procs())}
+	n := l.Procs()
+	return &Coordinator{layout: l, live: make([]bool, n), awaited: make([]bool, n), counts: make([]uint64, n), claims: newClaims(n)}
 }
 
 // Begun tells whether the job goes on, or will, with one replica of each rank.
@@ -92,6 +96,10 @@ func (c *Coordinator) Gone(p proto.Proc, out *Actions) {
 		return
 	}
 	c.live[p], c.awaited[p] = false, false
+	if c.phase == settling {
+		c.claims.forget(p)
+		c.pass(out)
+	}
 	if c.stay != nil && c.stay[c.layout.Rank(p)] == p && c.phase < settling {
 		c.stay[c.layout.Rank(p)] = proto.NoProc
 	}
@@ -106,18 +114,39 @@ func (c *Coordinator) Counted(p proto.Proc, n uint64, out *Actions) {
 	}
 }
 
-// Settled says that a process that stays has settled, and with which results.
-func (c *Coordinator) Settled(p proto.Proc, results []Result, out *Actions) {
-	if c.phase != settling || !c.awaited[p] {
+// Waits says for which messages of others a process that stays has waited for long, while it owes
+// or others claim something of it. They take the place of those that it said before.
+func (c *Coordinator) Waits(p proto.Proc, waits []Claim, out *Actions) {
+	if c.phase == settling && c.live[p] {
+		c.claims.waits[p] = waits
+		c.pass(out)
+	}
+}
+
+// Settled says that a process that stays owes nothing of its own, when it had been told so often
+// what others claim, and with which results. It is said again when nobody claims anything any more.
+func (c *Coordinator) Settled(p proto.Proc, told uint64, results []Result, out *Actions) {
+	if c.phase != settling || !c.live[p] {
 		return
 	}
-	c.awaited[p] = false
 	for _, r := range results {
 		if !slices.ContainsFunc(c.results, func(x Result) bool { return x.Context == r.Context && x.Number == r.Number }) {
 			c.results = append(c.results, Result{r.Context, r.Number, bytes.Clone(r.Data)})
 		}
 	}
+	c.awaited[p], c.claims.heard[p] = false, told
+	c.pass(out)
 	c.step(out)
+}
+
+// pass passes on what is claimed, to those for which that has changed.
+func (c *Coordinator) pass(out *Actions) {
+	c.claims.follow(c.awaited, func(r proto.Rank) proto.Proc {
+		if r < 0 || int(r) >= len(c.stay) || c.stay[r] == proto.NoProc || !c.live[c.stay[r]] {
+			return proto.NoProc
+		}
+		return c.stay[r]
+	}, func(p proto.Proc, debts []Debt) { *out = append(*out, Action{Kind: Owe, To: p, Debts: debts}) })
 }
 
 // step goes on when nothing is awaited.
@@ -133,6 +162,9 @@ func (c *Coordinator) step(out *Actions) {
 		c.tell(Thin, out)
 		c.step(out) // nobody may be left
 	case settling:
+		if c.claims.open(c.live) {
+			return
+		}
 		c.phase = thin
 		c.tell(Show, out)
 		clear(c.awaited)
@@ -151,7 +183,7 @@ func (c *Coordinator) choose(out *Actions) {
 	for p := range proto.Proc(c.layout.Procs()) {
 		if c.live[p] && c.stay[c.layout.Rank(p)] != p {
 			c.awaited[p] = true
-			*out = append(*out, Action{Dismiss, p})
+			*out = append(*out, Action{Kind: Dismiss, To: p})
 		}
 	}
 	c.step(out)
@@ -162,7 +194,7 @@ func (c *Coordinator) tell(k Kind, out *Actions) {
 	for p := range proto.Proc(len(c.live)) {
 		if c.live[p] {
 			c.awaited[p] = true
-			*out = append(*out, Action{k, p})
+			*out = append(*out, Action{Kind: k, To: p})
 		}
 	}
 }

@@ -16,14 +16,24 @@
 //
 // When all have settled the losses show (Show), at each at whatever place it is.
 //
-// A member may owe what it can't send: its way goes through a message of a lost rank that only
-// dead siblings had. Then its driver ends it, and its rank is lost, too.
+// A member may owe what it can't send, or what is claimed of it: its way goes through a message of
+// a lost rank that only dead siblings had. Then its driver ends it, and its rank is lost, too.
+//
+// # Claims
+//
+// A member that owes may wait for one that has settled: a sibling of that one was ahead, and both
+// that sibling and the one to which it had sent are dead. So a member that owes says for which
+// messages it has waited for long (Coordinator.Waits). Who is to send them is told (Owe), and as
+// long as it is waited for it goes the way that its sibling has gone, as if it owed. What it waits
+// for then is claimed in turn. The losses show when nobody owes and all that were told something
+// have answered that nothing is claimed of them any more (Settled, again).
 //
 // # Results
 //
 // Before the losses show agreements are ordinary collectives, which may have ended at some
 // members and not at others. Members say with Settled which have ended, and complete none from
-// then on. Show has the union: who hasn't the result of one of those takes it from there, and
+// then on, unless something is claimed of them (Member.Frozen). Show has the union: who hasn't
+// the result of one of those takes it from there, and
 // all others are agreed on anew.
 //
 // # What is relied on

@@ -18,6 +18,10 @@ var (
 	// short is relay once, pact twice once.
 	short = [][]op{{to(1)}, {from(0), to(2)}, {from(1)}}
 	pact  = [][]op{{agree}, {agree}}
+	// chain: who owes may wait for one that owes nothing, and waits for a lost rank.
+	chain = [][]op{{to(1)}, {from(0), to(2)}, {from(1), to(3)}, {from(2)}}
+	// frozen: who owes may wait for one that owes nothing, and is in an agreement.
+	frozen = [][]op{{agree, to(1), from(1)}, {agree, from(0), to(0)}, {agree}}
 )
 
 // TestExhaustive visits every state of small jobs.
@@ -57,6 +61,9 @@ func TestRandom(t *testing.T) {
 		{programs: pass, degrees: []int{2, 3, 2}, deaths: 4},
 		{programs: agrees, degrees: []int{2, 2, 2}, deaths: 4},
 		{programs: twice, degrees: []int{3, 3}, deaths: 5},
+		{programs: chain, degrees: []int{1, 2, 2, 1}, deaths: 3, mortal: []int{0, 1, 2}, late: true},
+		{programs: frozen, degrees: []int{2, 2, 1}, deaths: 3, mortal: []int{2, 3, 4}, late: true},
+		{programs: frozen, degrees: []int{2, 2, 1}, deaths: 1, mortal: []int{2}, content: true},
 	} {
 		walks := uint64(1000)
 		if explore.Long() {
@@ -76,26 +83,31 @@ func TestCanaries(t *testing.T) {
 	tiny := setup{programs: short, degrees: []int{1, 2, 1}, deaths: 2}
 	senders := setup{programs: [][]op{{to(2)}, {to(2)}, {from(0), to(3), from(1)}, {from(2)}}, degrees: []int{1, 1, 2, 1}, deaths: 2, mortal: []int{0, 1}}
 	pacts := setup{programs: agrees, degrees: []int{1, 2, 1}, deaths: 2}
+	far := setup{programs: chain, degrees: []int{1, 2, 2, 1}, deaths: 3, mortal: []int{0, 1, 2}, late: true}
+	ends := setup{programs: frozen, degrees: []int{2, 2, 1}, deaths: 3, mortal: []int{2, 3, 4}, late: true}
 	calm := setup{programs: relay, degrees: []int{1, 2, 2}, deaths: 1, content: true}
 	for _, c := range []struct {
 		name  string
 		setup setup
 		bugs  bugs
+		walks uint64
 	}{
-		{"a member that settles though it owes", two, bugs{showsInDebt: true}},
-		{"a member that settles before it has heard all others", two, bugs{hearsNobody: true}},
-		{"losses that show with Thin", two, bugs{showsAtOnce: true}},
-		{"Thin before the dismissed are dead", senders, bugs{tellsTooSoon: true}},
-		{"the first of each rank stays", calm, bugs{staysFirst: true}},
-		{"messages of those that are known dead", tiny, bugs{rememberStale: true}},
-		{"an agreement that ends after its member has settled", pacts, bugs{endsLate: true}},
-		{"losses that show without results", pacts, bugs{dropsResults: true}},
+		{"a member that settles though it owes", two, bugs{showsInDebt: true}, 2000},
+		{"a member that settles before it has heard all others", two, bugs{hearsNobody: true}, 2000},
+		{"losses that show with Thin", two, bugs{showsAtOnce: true}, 2000},
+		{"Thin before the dismissed are dead", senders, bugs{tellsTooSoon: true}, 2000},
+		{"the first of each rank stays", calm, bugs{staysFirst: true}, 2000},
+		{"messages of those that are known dead", tiny, bugs{rememberStale: true}, 2000},
+		{"an agreement that ends after its member has settled", pacts, bugs{endsLate: true}, 2000},
+		{"losses that show without results", pacts, bugs{dropsResults: true}, 2000},
+		{"who owes waits for one that waits for a lost rank", far, bugs{claimsNothing: true}, 25_000},
+		{"who owes waits for one that is in an agreement", ends, bugs{claimsNothing: true}, 25_000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := c.setup
 			s.bugs = c.bugs
 			v := (*explore.Violation)(nil)
-			for seed := uint64(1); seed <= 2000; seed++ { // that is quicker, mostly
+			for seed := uint64(1); seed <= c.walks; seed++ { // that is quicker, mostly
 				if errors.As(explore.Random[*world, event](newWorld(&s), seed, 5000), &v) {
 					t.Log(seed, v.Err)
 					return

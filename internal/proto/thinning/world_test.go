@@ -40,6 +40,7 @@ type bugs struct {
 	dropsResults  bool // Show has no results
 	showsAtOnce   bool // the losses show with Thin
 	rememberStale bool // what is received of a process whose death is known counts
+	claimsNothing bool // who owes and waits for a rank that has settled waits on
 }
 
 // setup is what a world begins with.
@@ -49,6 +50,7 @@ type setup struct {
 	deaths   int
 	mortal   []int // processes that may die; nil: all
 	content  bool  // nobody may have to give up
+	late     bool  // nobody dies before the last rank's first replica is through
 	bugs     bugs
 }
 
@@ -56,14 +58,25 @@ type setup struct {
 type said struct {
 	kind  Kind       // 0: a death
 	about proto.Proc // of a death
+	debts []Debt     // of Owe
 }
 
 // answer is what a process tells the coordinator.
 type answer struct {
-	settled bool
+	kind    answerKind
+	told    uint64 // of settled
 	count   uint64
 	results []Result
+	waits   []Claim
 }
+
+type answerKind byte
+
+const (
+	counted answerKind = iota
+	settled
+	waits
+)
 
 // telling is a Tell that is under way: how much the sender has of the receiver's rank.
 type telling struct{ from, to, number int }
@@ -79,7 +92,8 @@ type node struct {
 	dead     uint32     // processes whose death is known
 	member   *Member
 	shown    bool
-	outcomes []byte // of agreements
+	waits    []Claim // that it has said
+	outcomes []byte  // of agreements
 	inbox    []said
 	outbox   []answer
 }
@@ -111,6 +125,7 @@ const (
 	evReap             // the coordinator hears of that
 	evGiveUp           // q owes what it can't send
 	evSettle           // q settles
+	evWaits            // q says what it waits for
 )
 
 type event struct {
@@ -162,13 +177,16 @@ func (w *world) Events(dst []event) []event {
 			}
 			continue
 		}
-		if w.dismissed[p] || w.died < w.deaths && (w.mortal == nil || slices.Contains(w.mortal, p)) {
+		if w.dismissed[p] || w.died < w.deaths && w.deadly() && (w.mortal == nil || slices.Contains(w.mortal, p)) {
 			dst = append(dst, event{evCrash, 0, p})
 		}
 		if w.canStep(p, n) {
 			dst = append(dst, event{evStep, 0, p})
 		} else if w.stuck(p, n) {
 			dst = append(dst, event{evGiveUp, 0, p})
+		}
+		if !w.bugs.claimsNothing && w.bound(n) && !slices.Equal(w.waitsFor(p, n), n.waits) {
+			dst = append(dst, event{evWaits, 0, p})
 		}
 		for q := range w.nodes {
 			if w.rank(q) != w.rank(p) && (n.dead>>q&1 == 0 || w.bugs.rememberStale) && len(w.nodes[q].sent[w.rank(p)]) > len(n.got[w.rank(q)]) {
@@ -178,7 +196,7 @@ func (w *world) Events(dst []event) []event {
 		if len(n.inbox) > 0 {
 			dst = append(dst, event{evHear, 0, p})
 		}
-		if n.member.Begun() && !n.member.Settled() && !w.owes(n) {
+		if w.settles(n) {
 			dst = append(dst, event{evSettle, 0, p})
 		}
 	}
@@ -195,6 +213,13 @@ func (w *world) Events(dst []event) []event {
 	return dst
 }
 
+// deadly tells whether processes may die.
+func (w *world) deadly() bool {
+	last := len(w.degrees) - 1
+	n := &w.nodes[w.layout.Proc(proto.Rank(last), 0)]
+	return !w.late || n.pc == len(w.programs[last])
+}
+
 func (w *world) owes(n *node) bool {
 	m := *n.member
 	m.heard, m.debts = slices.Clone(m.heard), slices.Clone(m.debts)
@@ -203,30 +228,58 @@ func (w *world) owes(n *node) bool {
 			m.Heard(proto.Rank(r))
 		}
 	}
-	owes := m.Owes(func(_ uint64, to proto.Rank) uint64 { return uint64(len(n.sent[to])) })
+	owes := m.Owes(n.count)
 	if w.bugs.showsInDebt {
 		return slices.Contains(m.heard, false)
 	}
 	return owes
 }
 
-// stuck tells whether a process owes, and its program waits for a lost rank.
-func (w *world) stuck(p int, n *node) bool {
-	if !n.member.Begun() || n.member.Settled() || !w.owes(n) || slices.Contains(n.member.heard, false) || n.pc == len(w.programs[w.rank(p)]) {
+// settles tells whether a process says that it has settled.
+func (w *world) settles(n *node) bool {
+	m := *n.member
+	m.debts = slices.Clone(m.debts)
+	if w.bugs.hearsNobody || w.bugs.showsInDebt {
+		return m.Begun() && !m.said && !w.owes(n)
+	}
+	return m.Settle(n.count)
+}
+
+// count is how many messages a process has sent to a rank.
+func (n *node) count(_ uint64, to proto.Rank) uint64 { return uint64(len(n.sent[to])) }
+
+// bound tells whether a process has to go the way of a sibling.
+func (w *world) bound(n *node) bool {
+	return n.member.Begun() && n.member.AllHeard() && (w.owes(n) || n.member.Bound(n.count))
+}
+
+// awaits tells whether a process's program waits for a message of a rank.
+func (w *world) awaits(p int, n *node, r int) bool {
+	if n.pc == len(w.programs[w.rank(p)]) || len(n.got[r]) > n.taken[r] {
 		return false
 	}
-	awaits := func(r int) bool { return len(n.got[r]) == n.taken[r] && w.lost(n, r) }
-	switch o := w.programs[w.rank(p)][n.pc]; o.kind {
-	case opReceive:
-		return awaits(o.rank)
-	case opAgree:
-		for r := range w.degrees {
-			if r != int(w.rank(p)) && awaits(r) {
-				return true
-			}
+	o := w.programs[w.rank(p)][n.pc]
+	return o.kind == opReceive && o.rank == r || o.kind == opAgree && n.entered && r != int(w.rank(p))
+}
+
+// stuck tells whether a process has to go the way of a sibling, and waits for a lost rank.
+func (w *world) stuck(p int, n *node) bool {
+	for r := range w.degrees {
+		if w.lost(n, r) && w.awaits(p, n, r) {
+			return w.bound(n)
 		}
 	}
 	return false
+}
+
+// waitsFor are the messages of ranks that aren't lost for which a process waits.
+func (w *world) waitsFor(p int, n *node) (all []Claim) {
+	for r := range w.degrees {
+		if w.awaits(p, n, r) && !w.lost(n, r) {
+			all = append(all, Claim{proto.Rank(r), Debt{To: w.rank(p), Number: uint64(len(n.got[r]) + 1)}})
+		}
+	}
+	return all
 }
 
 func (w *world) canStep(p int, n *node) bool {
@@ -241,7 +294,7 @@ func (w *world) canStep(p int, n *node) bool {
 		if !n.entered || n.shown {
 			return true
 		}
-		if n.member.Settled() && !w.bugs.endsLate {
+		if n.member.Frozen() && !w.bugs.endsLate {
 			return false
 		}
 		for r := range w.degrees {
@@ -288,19 +341,25 @@ func (w *world) Apply(e event) error {
 	case evHear:
 		w.hear(e.q, n)
 	case evSettle:
-		n.member.said = true
-		a := answer{settled: true}
+		n.member.said, n.member.answered = true, n.member.told
+		a := answer{kind: settled, told: n.member.Told()}
 		for i, o := range n.outcomes {
 			a.results = append(a.results, Result{Number: uint64(i), Data: []byte{o}})
 		}
 		n.outbox = append(n.outbox, a)
+	case evWaits:
+		n.waits = w.waitsFor(e.q, n)
+		n.outbox = append(n.outbox, answer{kind: waits, waits: n.waits})
 	case evAnswer:
 		a := n.outbox[0]
 		n.outbox = n.outbox[1:]
 		var out Actions
-		if a.settled {
-			w.c.Settled(proto.Proc(e.q), a.results, &out)
-		} else {
+		switch a.kind {
+		case waits:
+			w.c.Waits(proto.Proc(e.q), a.waits, &out)
+		case settled:
+			w.c.Settled(proto.Proc(e.q), a.told, a.results, &out)
+		default:
 			w.c.Counted(proto.Proc(e.q), a.count, &out)
 		}
 		w.run(out)
@@ -407,6 +466,8 @@ func (w *world) hear(p int, n *node) {
 			w.tellings = append(slices.Clip(w.tellings), telling{p, int(q), len(n.got[w.rank(int(q))])})
 		}
 		n.shown = w.bugs.showsAtOnce
+	case Owe:
+		n.member.Claimed(m.debts)
 	case Show:
 		n.shown = true
 		if !n.entered || w.bugs.dropsResults {
@@ -436,7 +497,7 @@ func (w *world) run(out Actions) {
 			}
 		default:
 			n := w.own(int(a.To))
-			n.inbox = append(n.inbox, said{kind: a.Kind})
+			n.inbox = append(n.inbox, said{kind: a.Kind, debts: a.Debts})
 		}
 	}
 	if !w.bugs.staysFirst || w.c.phase != dismissing {
@@ -503,6 +564,7 @@ func (w *world) Clone() *world {
 	k := *w.c
 	k.live, k.awaited, k.counts = slices.Clone(k.live), slices.Clone(k.awaited), slices.Clone(k.counts)
 	k.stay, k.results = slices.Clone(k.stay), slices.Clone(k.results)
+	k.claims = claims{slices.Clone(k.claims.waits), slices.Clone(k.claims.now), slices.Clone(k.claims.told), slices.Clone(k.claims.heard)}
 	c.c = &k
 	return &c
 }
@@ -536,6 +598,23 @@ func (w *world) AppendKey(b []byte) []byte {
 		num(int(p))
 	}
 	num(len(w.c.results))
+	owed := func(debts []Debt) {
+		num(len(debts))
+		for _, d := range debts {
+			num(int(d.To), int(d.Number))
+		}
+	}
+	claimed := func(waits []Claim) {
+		num(len(waits))
+		for _, c := range waits {
+			num(int(c.Rank), int(c.To), int(c.Number))
+		}
+	}
+	for p := range w.nodes {
+		claimed(w.c.claims.waits[p])
+		owed(w.c.claims.now[p])
+		num(int(w.c.claims.told[p]), int(w.c.claims.heard[p]))
+	}
 	b = append(b, w.decided...)
 	num(len(w.tellings))
 	for _, t := range slices.SortedFunc(slices.Values(w.tellings), func(x, y telling) int { return x.from*100 + x.to - y.from*100 - y.to }) {
@@ -548,22 +627,23 @@ func (w *world) AppendKey(b []byte) []byte {
 		}
 		flags(n.entered, n.shown, n.member.Begun(), n.member.said)
 		flags(n.member.heard...)
-		num(n.pc, int(n.seen), int(n.dead), len(n.inbox), len(n.outbox), len(n.member.debts))
+		num(n.pc, int(n.seen), int(n.dead), len(n.inbox), len(n.outbox), int(n.member.told), int(n.member.answered))
 		for r := range w.degrees {
 			num(len(n.sent[r]), len(n.got[r]), n.taken[r])
 			for _, x := range n.sent[r] {
 				num(int(x))
 			}
 		}
-		for _, d := range n.member.debts {
-			num(int(d.To), int(d.Number))
-		}
+		owed(n.member.debts)
+		owed(n.member.claimed)
+		claimed(n.waits)
 		for _, m := range n.inbox {
 			num(int(m.kind), int(m.about))
+			owed(m.debts)
 		}
 		for _, a := range n.outbox {
-			flags(a.settled)
-			num(int(a.count), len(a.results))
+			num(int(a.kind), int(a.count), len(a.results), int(a.told))
+			claimed(a.waits)
 		}
 		b = append(b, n.outcomes...)
 	}

@@ -26,7 +26,8 @@ const (
 	Heals                       // a healing has come to Step
 	Unhealable                  // this process can't give its state to a replacement: Text says why
 	RankGone                    // Rank has no replica left, and the program mustn't know of it yet
-	Settled                     // this process owes nothing to others that stay; Results are of agreements
+	Settled                     // this process owes nothing to others that stay; Told and Results go with that
+	Claims                      // this process owes, and has waited for long for what Claims say
 	Outrun                      // this process must stop: Rank has what it can't send any more
 )
 
@@ -43,7 +44,9 @@ type Event struct {
 	Replacement proto.Proc
 	Incarnation proto.Incarnation
 	Text        string
+	Told        uint64
 	Results     []thinning.Result
+	Claims      []thinning.Claim
 
 	View        *membership.View
 	Coordinator bool
@@ -81,7 +84,12 @@ func (h host) RankLost(r proto.Rank) {
 func (h host) RankGone(r proto.Rank) { h.put(Event{Kind: RankGone, Rank: r}) }
 
 // Settled implements process.ThinHost.
-func (h host) Settled(results []thinning.Result) { h.put(Event{Kind: Settled, Results: results}) }
+func (h host) Settled(told uint64, results []thinning.Result) {
+	h.put(Event{Kind: Settled, Told: told, Results: results})
+}
+
+// Claims implements process.ThinHost.
+func (h host) Claims(claims []thinning.Claim) { h.put(Event{Kind: Claims, Claims: claims}) }
 
 // Outrun implements process.ThinHost.
 func (h host) Outrun(to proto.Rank) { h.put(Event{Kind: Outrun, Rank: to}) }

@@ -16,6 +16,11 @@ func (e *Engine) ArrivedOfLost() (n uint64) {
 // Thin says which processes stay, by rank; see process.Process.Thin.
 func (e *Engine) Thin(stay []proto.Proc) { e.tell(func(p *process.Process) { p.Thin(stay) }) }
 
+// Claimed says what others claim of this process's rank; see process.Process.Claimed.
+func (e *Engine) Claimed(debts []thinning.Debt) {
+	e.tell(func(p *process.Process) { p.Claimed(debts) })
+}
+
 // Show has the losses of ranks show to the program of a job with replicas. Collectives that are
 // agreements end without a result: these are made anew, or have ended elsewhere.
 func (e *Engine) Show(results []thinning.Result) {

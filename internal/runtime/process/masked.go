@@ -21,6 +21,7 @@ type maskedAgreement struct {
 	context uint64
 	number  uint64 // among those of the context
 	result  []byte // of the collective, when it has ended
+	ended   bool   // the collective has, without an error
 }
 
 // maskedAgreements are those of a process.
@@ -54,16 +55,11 @@ func (p *Process) MaskedAgreement(id uint64, a *Agreement, data []byte, combine 
 	a.masked.number = t.masked.numbers[id]
 	if !t.shown {
 		t.masked.under = append(t.masked.under, a)
-		if !t.m.Settled() {
-			return Handle{}, true
-		}
+		return Handle{}, true
 	}
 	h, r := p.newRequest(composite)
-	a.handle = h
-	if t.shown {
-		a.masked = nil
-		p.attend(id, r, a)
-	}
+	a.handle, a.masked = h, nil
+	p.attend(id, r, a)
 	return h, false
 }
 
@@ -76,7 +72,11 @@ func (p *Process) EndMasked(a *Agreement, err error) {
 	t := &p.thinned
 	if t.m != nil {
 		i := slices.Index(t.masked.under, a)
-		if i < 0 || t.m.Settled() {
+		if i < 0 {
+			return
+		}
+		if t.m.Frozen() {
+			a.masked.ended = err == nil
 			return
 		}
 		t.masked.under = slices.Delete(t.masked.under, i, i+1)
@@ -88,6 +88,15 @@ func (p *Process) EndMasked(a *Agreement, err error) {
 		t.masked.keep(thinning.Result{Context: a.masked.context, Number: a.masked.number, Data: bytes.Clone(a.masked.result)})
 	}
 	p.End(a.handle, err)
+}
+
+// thawMasked ends the agreements whose collectives have ended while none could.
+func (p *Process) thawMasked() {
+	for _, a := range slices.Clone(p.thinned.masked.under) {
+		if a.masked.ended {
+			p.EndMasked(a, nil)
+		}
+	}
 }
 
 // Masked tells whether the agreement was a collective.

@@ -108,8 +108,12 @@ type Host interface {
 type ThinHost interface {
 	// RankGone follows Died when no replica of the rank is left. RankLost comes when it shows.
 	RankGone(r proto.Rank)
-	// Settled is called when this process owes nothing, with the agreements that have ended here.
-	Settled(results []thinning.Result)
+	// Settled is called when this process owes nothing, and when nobody claims anything of it any
+	// more, with how often it was told what others claim, and the agreements that have ended here.
+	Settled(told uint64, results []thinning.Result)
+	// Claims is called when this process owes, or is claimed itself, and what it has waited for
+	// for long has changed.
+	Claims(claims []thinning.Claim)
 	// Outrun is called when another rank has messages of this one that this process can never
 	// send: it must stop.
 	Outrun(to proto.Rank)

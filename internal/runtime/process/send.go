@@ -313,15 +313,11 @@ func (p *Process) settle(mh Handle, m *message) {
 	if m.pooled {
 		p.buffers.put(m.wire)
 	}
-	if m.Rendezvous && p.veiled(m.Dst) {
-		p.thinned.held = append(p.thinned.held, mh)
-		return
-	}
 	if m.Rendezvous {
 		p.attention.offers--
 		if r := p.requests.get(m.request); r != nil {
 			var err error
-			if p.replica.Lost(m.Dst) {
+			if p.lost(m.Dst) { // nobody can tell that a rank whose loss doesn't show hasn't taken it
 				err = &LostError{Rank: m.Dst}
 			}
 			p.complete(m.request, r, err)

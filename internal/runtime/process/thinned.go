@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"slices"
 
 	"banyan/internal/proto"
 	"banyan/internal/proto/thinning"
@@ -19,7 +20,7 @@ type thinned struct {
 	m      *thinning.Member // nil: no launcher leads the job on
 	host   ThinHost
 	shown  bool
-	held   []Handle // offers to lost ranks that end when the loss shows
+	claims []thinning.Claim // that the launcher knows of
 	pacts  []earlyFrame
 	masked maskedAgreements
 }
@@ -43,9 +44,6 @@ func (p *Process) shows() bool { return p.thinned.m == nil || p.thinned.shown }
 
 // lost tells whether a rank is lost, and the program may know of it.
 func (p *Process) lost(r proto.Rank) bool { return p.shows() && p.replica.Lost(r) }
-
-// veiled tells whether a rank is lost, and the program mustn't know of it yet.
-func (p *Process) veiled(r proto.Rank) bool { return !p.shows() && p.replica.Lost(r) }
 
 // proc is the process of a rank that has one.
 func (p *Process) proc(r proto.Rank) proto.Proc {
@@ -99,8 +97,9 @@ func (p *Process) Thin(stay []proto.Proc) {
 		}
 	}
 	if m.Settled() {
-		p.thinned.host.Settled(p.thinned.masked.results())
+		p.thinned.host.Settled(0, p.thinned.masked.results())
 	}
+	p.thinned.claims = nil // another launcher doesn't know of them
 	p.settleThinned()
 }
 
@@ -130,13 +129,14 @@ func (p *Process) thinnedDied(q proto.Proc) {
 	}
 }
 
-// settleThinned notes that this process owes nothing any more, when that is so.
+// settleThinned notes that this process owes nothing any more, and that nobody claims anything of
+// it any more, when that is so.
 func (p *Process) settleThinned() {
 	t := &p.thinned
-	if t.m == nil || !t.m.Begun() || t.m.Settled() || !p.drained() || !t.m.Settle(p.replica.Sent) {
+	if t.m == nil || !t.m.Begun() || t.shown || !p.drained() || !t.m.Settle(p.replica.Sent) {
 		return
 	}
-	t.host.Settled(t.masked.results())
+	t.host.Settled(t.m.Told(), t.masked.results())
 }
 
 // drained tells whether the program has carried out all decisions that are known, and has come to
@@ -156,29 +156,82 @@ func (p *Process) drained() bool {
 	return len(p.order.held) == 0 && p.sentAll()
 }
 
-// endOutrun ends this process if it owes what it can't send: its program waits for a lost rank. It
-// is asked as through.go asks about waits that are long.
-func (p *Process) endOutrun() {
+// Claimed says what others that stay claim of this rank, in place of what they claimed before: they
+// owe, and wait for it. While they do this process goes the way that its sibling has gone, and its
+// agreements end, though it has settled.
+func (p *Process) Claimed(debts []thinning.Debt) {
+	m := p.thinned.m
+	if m == nil || !m.Begun() || p.thinned.shown {
+		return
+	}
+	m.Claimed(debts)
+	if !m.Frozen() {
+		p.thawMasked()
+	}
+	p.settleThinned()
+}
+
+// bound tells whether the program has to go the way that a sibling of this process has gone.
+func (p *Process) bound() bool {
+	m := p.thinned.m
+	return m != nil && m.Begun() && m.AllHeard() && !p.thinned.shown && (!m.Settled() || m.Bound(p.replica.Sent))
+}
+
+// claimThinned says for what the program waits, if it has to go the way that a sibling has gone: of
+// ranks that live it claims that. If it waits for a lost rank it can't go on, and this process ends.
+// It is asked as through.go asks about waits that are long.
+func (p *Process) claimThinned() {
 	t := &p.thinned
-	if t.m == nil || !t.m.Begun() || t.m.Settled() || !t.m.AllHeard() {
+	if !p.bound() {
 		return
 	}
 	free := p.order == nil || p.order.free
-	waits := func(src proto.Rank) bool {
-		return src == proto.AnyRank && free || src != proto.AnyRank && p.replica.Lost(src)
+	stuck, claims := false, []thinning.Claim(nil)
+	claim := func(c thinning.Claim) {
+		switch {
+		case c.Rank == proto.AnyRank:
+			stuck = stuck || free
+		case c.Rank == p.rank:
+		case p.replica.Lost(c.Rank):
+			stuck = stuck || c.Number > 0
+		case len(claims) < claimsMost && !slices.Contains(claims, c):
+			claims = append(claims, c)
+		}
 	}
-	stuck := false
+	next := func(context uint64, src proto.Rank) {
+		c := thinning.Claim{Rank: src, Debt: thinning.Debt{Context: context, To: p.rank}}
+		if src != proto.AnyRank {
+			c.Number = p.replica.ArrivedOn(context, src) + 1
+		}
+		claim(c)
+	}
 	p.requests.each(func(_ Handle, r *request) {
-		stuck = stuck || r.aged && !r.done && r.kind == receiving && r.arrival == Handle{} && waits(r.peer)
+		switch {
+		case !r.aged || r.done:
+		case r.kind == sending:
+			claim(thinning.Claim{Rank: r.peer, Debt: thinning.Debt{Context: r.context, To: p.rank}})
+		case r.kind == receiving && r.arrival == Handle{} && !r.held:
+			next(r.context, p.match.Source(r.posted))
+		}
 	})
 	for _, what := range p.through.probes {
-		stuck = stuck || what.aged && waits(what.src)
+		if what.aged {
+			next(what.context, what.src)
+		}
 	}
 	if stuck {
 		to, _ := t.m.Owed(p.replica.Sent)
 		t.host.Outrun(to)
+		return
+	}
+	if !slices.Equal(claims, t.claims) {
+		t.claims = claims
+		t.host.Claims(claims)
 	}
 }
+
+// claimsMost is how many claims are told at once, at most: a line of the lifeline is limited.
+const claimsMost = 512
 
 // Show has the losses show. results are those of agreements that have ended at some process.
 func (p *Process) Show(results []thinning.Result) {
@@ -202,13 +255,6 @@ func (p *Process) Show(results []thinning.Result) {
 	}
 	for _, r := range lost {
 		p.rankLost(r)
-	}
-	held := t.held
-	t.held = nil
-	for _, mh := range held {
-		if m := p.sends.messages.get(mh); m != nil {
-			p.settle(mh, m)
-		}
 	}
 	p.deliverEarly()
 	p.showMasked(results)

@@ -146,10 +146,11 @@ func (p *Process) lookAtWaits() {
 	waits := false
 	p.requests.each(func(_ Handle, r *request) {
 		switch {
-		case r.done || r.kind != broadcasting && (r.kind != receiving || r.arrival != Handle{}) || r.kind == receiving && r.peer == p.rank:
+		case r.done || r.kind == composite || r.kind == receiving && (r.arrival != Handle{} || r.peer == p.rank):
 			return
 		case !r.aged:
 			r.aged = true
+		case r.kind == sending: // claimThinned
 		case r.kind == receiving:
 			p.askAbout(r.context, r.peer)
 		case !r.asked:
@@ -166,7 +167,7 @@ func (p *Process) lookAtWaits() {
 	}
 	p.endForlorn()
 	p.endUnfollowed()
-	p.endOutrun()
+	p.claimThinned()
 	if waits = p.promptAgreements() || waits; waits {
 		t.next = p.now + p.cfg.patience()
 	}
