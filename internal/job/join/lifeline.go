@@ -202,7 +202,7 @@ func (l *launched) corrupted(c process.Corruption) {
 	}
 }
 
-func (l *launched) thins() bool               { return true }
+func (l *launched) thins() bool                { return true }
 func (l *launched) thinning(m control.Message) { l.lifeline.Send(m) }
 
 func (l *launched) recoveryStep(m control.Message)      { l.lifeline.Send(m) }

@@ -108,3 +108,16 @@ func TestEachUnexpected(t *testing.T) {
 		t.Errorf("%d are left", n)
 	}
 }
+
+// A queued receive tells what it takes messages of: alone, beside another, and after that.
+func TestSource(t *testing.T) {
+	q := New()
+	first, _ := q.Post(Envelope{Context: 2, Src: 7, Tag: 1}, 1)
+	if got := q.Source(first); got != 7 {
+		t.Fatal(got)
+	}
+	second, _ := q.Post(Envelope{Context: 2, Src: proto.AnyRank, Tag: 1}, 2)
+	if a, b := q.Source(first), q.Source(second); a != 7 || b != proto.AnyRank {
+		t.Fatal(a, b)
+	}
+}

@@ -177,9 +177,9 @@ func (p *Process) bound() bool {
 	return m != nil && m.Begun() && m.AllHeard() && !p.thinned.shown && (!m.Settled() || m.Bound(p.replica.Sent))
 }
 
-// claimThinned says for what the program waits, if it has to go the way that a sibling has gone: of
-// ranks that live it claims that. If it waits for a lost rank it can't go on, and this process ends.
-// It is asked as through.go asks about waits that are long.
+// claimThinned says for what the program waits, if it has to go the way that a sibling has gone: it
+// claims that of ranks that live. If it waits for a lost rank it can't go on, and this process
+// ends. It is asked as through.go asks about waits that are long.
 func (p *Process) claimThinned() {
 	t := &p.thinned
 	if !p.bound() {
