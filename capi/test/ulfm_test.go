@@ -130,6 +130,21 @@ func TestULFMHidden(t *testing.T) {
 	}
 }
 
+// Resilient collectives go on when a led rank has lost all its replicas: all that live have the
+// same results and errors. Its replicas come to their deaths at different places.
+func TestResilientLed(t *testing.T) {
+	program := compile(t, "resilientled")
+	for _, transport := range []string{"shm", "tcp"} {
+		o := run(t, tool("banyan"), "run", "-n", "3", "--replicas", "2", "--order", "leader", "--with-ft", "ulfm", "--transport", transport,
+			"--fault", "kill rank=1 replica=0 at=send:211; kill rank=1 replica=1 at=send:274", program, "300")
+		lines := strings.Split(strings.TrimSpace(o.stdout), "\n")
+		if o.code != 0 || len(lines) != 2 || lines[0] != lines[1] || !strings.Contains(lines[0], "goes on: 1 times") || strings.Contains(o.stderr, "not so") {
+			t.Errorf("%s: %v", transport, o)
+		}
+		o.noTrace(t)
+	}
+}
+
 // Fortran has the functions in the module mpi_ext, with handles as mpi and as mpi_f08 have them.
 func TestULFMFortran(t *testing.T) {
 	if _, err := exec.LookPath("gfortran"); err != nil {

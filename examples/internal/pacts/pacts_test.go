@@ -19,7 +19,8 @@ var soak = flag.Duration("soak", 0, "kill replicas at random for so long")
 
 func TestMain(m *testing.M) { jobtest.Main(m, program) }
 
-// Jobs lose one or two ranks. All that live go on, and their agreements have come to the same.
+// Jobs lose one or two ranks. All that live go on, and their agreements and resilient collectives
+// have come to the same.
 func TestLosses(t *testing.T) {
 	const jobs = 8 // make soak tries many more
 	begin, tried, shrunk := time.Now(), 0, 0
@@ -43,6 +44,9 @@ func TestLosses(t *testing.T) {
 		config := launcher.Config{
 			Ranks: n, Replicas: degree, Order: []string{launcher.OrderLeader, launcher.OrderAuto}[seed/2%2],
 			FaultTolerance: launcher.FaultToleranceULFM, Args: []string{"-rounds", "300"}, Limit: time.Minute,
+		}
+		if seed%4 < 2 {
+			config.Args = append(config.Args, "-resilient")
 		}
 		r := jobtest.Run(t, strings.Join(faults, "; "), config)
 		tried++

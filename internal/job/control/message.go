@@ -65,7 +65,8 @@ const (
 	// Counted answers Count: Number is how many messages the process has of lost ranks.
 	Counted Type = "counted"
 	// Settled: after Thin, this process has sent all that others have of its rank. Results are
-	// agreements that have ended here, Number is how many messages Owe have come.
+	// agreements that have ended here, Number is how many messages Owe have come. Opaque says that
+	// this isn't the last of several messages.
 	Settled Type = "settled"
 	// Claim: after Thin, this process owes and has waited for long for what Claims say. They take
 	// the place of those that it had before.

@@ -43,7 +43,9 @@ func (j *Job) thinningStep(e engine.Event) {
 		j.losses.ranks = append(j.losses.ranks, e.Rank)
 		j.judgeLosses()
 	case engine.Settled:
-		j.supervisor.thinning(control.Message{Type: control.Settled, Number: e.Told, Results: e.Results})
+		for _, m := range control.WithResults(control.Message{Type: control.Settled, Number: e.Told}, e.Results) {
+			j.supervisor.thinning(m)
+		}
 	case engine.Claims:
 		j.supervisor.thinning(control.Message{Type: control.Claim, Claims: e.Claims})
 	case engine.Outrun:

@@ -28,7 +28,11 @@ func (j *job) said(p *process, m control.Message) {
 	case control.Counted:
 		j.leadThinning(func(c *thinning.Coordinator, out *thinning.Actions) { c.Counted(p.id, m.Number, out) })
 	case control.Settled:
-		j.leadThinning(func(c *thinning.Coordinator, out *thinning.Actions) { c.Settled(p.id, m.Number, m.Results, out) })
+		j.leadThinning(func(c *thinning.Coordinator, out *thinning.Actions) {
+			if c.Ended(p.id, m.Results); !m.Opaque {
+				c.Settled(p.id, m.Number, out)
+			}
+		})
 	case control.Claim:
 		j.leadThinning(func(c *thinning.Coordinator, out *thinning.Actions) { c.Waits(p.id, m.Claims, out) })
 	case control.Spawn:

@@ -19,9 +19,6 @@ type thinningLead struct {
 	c *thinning.Coordinator // nil: no rank has been lost
 }
 
-// resultsMost is how many results a message has at most: a line of the lifeline is limited.
-const resultsMost = 512
-
 // thins tells whether the job goes on with one replica of each rank when it loses one.
 func (j *job) thins() bool {
 	return j.layout.Replicated() && j.Order != OrderFree && j.back == nil
@@ -70,11 +67,9 @@ func (j *job) leadThinning(tell func(c *thinning.Coordinator, out *thinning.Acti
 		case thinning.Owe:
 			p.Say(control.Message{Type: control.Owe, Debts: a.Debts})
 		case thinning.Show:
-			all := c.Results()
-			for ; len(all) > resultsMost; all = all[resultsMost:] {
-				p.Say(control.Message{Type: control.Show, Results: all[:resultsMost], Opaque: true})
+			for _, m := range control.WithResults(control.Message{Type: control.Show}, c.Results()) {
+				p.Say(m)
 			}
-			p.Say(control.Message{Type: control.Show, Results: all})
 		}
 	}
 	if dismissed > 0 {

@@ -195,5 +195,3 @@ func (i *Inter) Same(j *Inter) bool { return i.context == j.context }
 func contextBetween(low, high uint64) uint64 {
 	return splitmix.Mix(splitmix.Mix(splitmix.Mix(low)^interBranch)^high) &^ collectivePart
 }
-
-const interBranch = 1<<62 | 3

@@ -32,7 +32,7 @@ func (c *Comm) agreeMasked(op string, kind process.AgreementKind, flags uint32) 
 	m := &masked{}
 	a := Agreement{comm: c, op: op, outcome: &process.Agreement{Kind: kind}, masked: m}
 	a.outcome.Flags = flags
-	if kind == process.AgreeFlags {
+	if kind == process.AgreeFlags || kind == process.AgreeRetry {
 		binary.LittleEndian.PutUint32(m.flags[:], flags)
 		a.startMasked(nil, nil, m.flags[:4], func() *Plan { return c.Allreduce(m.flags[:4], m.flags[:4], bothFlags) })
 	} else {
@@ -42,19 +42,39 @@ func (c *Comm) agreeMasked(op string, kind process.AgreementKind, flags uint32) 
 	return a
 }
 
+// agreeMaskedOn is agreeOn in a job that hides deaths.
+func (c *Comm) agreeMaskedOn(op string, s small, combine func(into, from []byte)) Agreement {
+	a := Agreement{comm: c, op: op, outcome: &process.Agreement{Kind: process.AgreeBarrier, Flags: ^uint32(0)}, masked: &masked{}}
+	if len(s.send) == 0 {
+		a.startMasked(nil, nil, nil, c.Barrier)
+		return a
+	}
+	a.outcome.Kind = process.AgreeData
+	data, result := slices.Clone(s.send), make([]byte, len(s.send)) // it may go on when the call has ended
+	a.startMasked(data, combine, result, func() *Plan { return c.Allreduce(data, result, s.op) })
+	return a
+}
+
 // startMasked starts an agreement, of flags with data if there is any. The collective that it is
 // leaves its outcome in result.
 func (a *Agreement) startMasked(data []byte, combine func(into, from []byte), result []byte, collective func() *Plan) {
 	c, m := a.comm, a.masked
-	h, is := c.eng.Masked(c.context, a.outcome, data, combine, c.strict, result)
-	if a.handle = h; !is {
-		return
+	prepare := func() (collective bool) {
+		a.handle, collective = c.eng.Masked(c.context, a.outcome, data, combine, c.strict, result)
+		return collective
 	}
 	plan := collective()
+	if !prepare() {
+		plan.skip() // a member at which the loss hasn't shown yet starts it
+		return
+	}
 	plan.s.Agreement = a.outcome
 	o, err := plan.Start()
-	if a.handle, m.err = o.handle, err; err != nil {
-		c.eng.EndMasked(a.outcome, err)
+	switch {
+	case err == nil:
+		a.handle = o.handle
+	case prepare(): // else a loss has shown since, and the agreement is made without it
+		m.err = err
 	}
 }
 

@@ -63,8 +63,6 @@ const (
 
 	// maxPiece is as much as a process can address.
 	maxPiece = 1 << 46
-
-	partsBranch = 1<<62 | 5
 )
 
 // ErrLayout says that a peer has told a layout that none can have.

@@ -6,7 +6,6 @@ import (
 
 	"banyan/internal/proto"
 	"banyan/internal/runtime/engine"
-	"banyan/internal/splitmix"
 )
 
 // Plan is a collective operation with its arguments. It is carried out in one of three ways:
@@ -102,12 +101,7 @@ type plans struct {
 // other.
 const backgroundLanes = 8
 
-const (
-	keptTag      = 1 << 30 // kept plans have tags from here on
-	spreadBranch = 1 << 61 // branches of contexts; those of Split are below
-	laneBranch   = 1 << 62
-	keptBranch   = 1 << 63
-)
+const keptTag = 1 << 30 // kept plans have tags from here on
 
 // plan begins a plan without any steps.
 func (c *Comm) plan(op string) *Plan {
@@ -214,6 +208,22 @@ func (p *Plan) Start() (Operation, error) {
 	return o, nil
 }
 
+// skip is in place of Start where other members may have started the plan, and what comes of it is
+// given up: plans that follow have the same numbers at all members.
+func (p *Plan) skip() {
+	p.build()
+	c := p.comm
+	if p.err == nil {
+		c.nextTag()
+		if c.copies {
+			c.plans.Lock()
+			c.plans.started++
+			c.plans.Unlock()
+		}
+	}
+	p.release()
+}
+
 // Keep makes the plan one that may be started again and again.
 //
 // The plan has a tag of its own, and with replicas a context of its own. So members may start kept
@@ -279,7 +289,7 @@ func (c *Comm) laneContext(i int) uint64 { return c.branch(laneBranch | uint64(i
 
 // branch is one of the communicator's further contexts for collectives.
 func (c *Comm) branch(b uint64) uint64 {
-	return splitmix.Mix(splitmix.Mix(c.context)^b) | collectivePart
+	return branchOf(c.context, b) | collectivePart
 }
 
 // closeLanes closes the contexts that background operations have opened.

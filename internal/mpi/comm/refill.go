@@ -70,13 +70,3 @@ func derived(parent, branch uint64, outcome *process.Agreement) uint64 {
 	}
 	return context &^ collectivePart
 }
-
-func branchOf(parent, branch uint64) uint64 { return splitmix.Mix(splitmix.Mix(parent) ^ branch) }
-
-// Branches keep the contexts of agreements apart from those of other children.
-const (
-	shrinkBranch = 1 << 62
-	refillBranch = 1<<62 | 1
-
-	retryBranch = 1<<62 | 2
-)

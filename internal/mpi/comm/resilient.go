@@ -19,8 +19,9 @@ import (
 // Others are tries (package retry): an ordinary collective in a context of its own, and an
 // agreement on whether it has succeeded everywhere.
 //
-// In jobs that hide deaths they are ordinary collectives, also after such a job has lost a rank:
-// else one member might enter a resilient one and another the ordinary one.
+// In jobs that hide deaths they are ordinary collectives. If such a job may lose a rank and go on
+// (process.Config.Thins) these are agreements all the same, as masked.go has them: who hasn't come
+// to the end of one when a loss shows gets the result of those that have, or all agree anew.
 //
 // They heed revocations as little as agreements do: else some members might enter one and others
 // not, and the next agreement would be another one for each.
@@ -44,7 +45,7 @@ type resilience struct {
 // SetResilient has Barrier, Reduce and Allreduce survive the failure of members, at a higher price.
 // All members call it, between the same collectives.
 func (c *Comm) SetResilient(on bool) {
-	on = on && !c.eng.Masks() // else all collectives survive anyway
+	on = on && c.eng.LosesRanks() // else all collectives survive anyway
 	c.resilience.on = on
 	if on {
 		c.closeCommons() // C would use it
@@ -67,12 +68,8 @@ func (p *Plan) runResilient() error {
 	if len(s.send) > resilientMost || s.op.Foreign {
 		return c.wrap(op, c.retried(op, s))
 	}
-	var combine func(into, from []byte)
-	if s.op.Combiner != nil {
-		combine = s.op.Combine
-	}
-	h, outcome := c.eng.AgreeOn(c.context, s.send, combine, c.strict)
-	_, err := c.eng.Wait(h)
+	a := c.agreeOn(op, s)
+	err, outcome := a.wait(), a.outcome
 	if lost := (*process.LostError)(nil); err == nil || errors.As(err, &lost) {
 		c.resilience.missing = outcome.Missing
 		if s.takes(c.rank) {
@@ -83,6 +80,20 @@ func (p *Plan) runResilient() error {
 		}
 	}
 	return c.wrap(op, err)
+}
+
+// agreeOn agrees on what the members' data comes to.
+func (c *Comm) agreeOn(op string, s small) Agreement {
+	var combine func(into, from []byte)
+	if s.op.Combiner != nil {
+		combine = s.op.Combine
+	}
+	if c.eng.Masks() {
+		return c.agreeMaskedOn(op, s, combine)
+	}
+	a := Agreement{comm: c, op: op}
+	a.handle, a.outcome = c.eng.AgreeOn(c.context, s.send, combine, c.strict)
+	return a
 }
 
 // takes tells whether a member takes the result of a reduction.
@@ -117,10 +128,11 @@ func (c *Comm) retried(op string, s small) error {
 		if failure != nil && r.among != nil {
 			r.among.Revoke()
 		}
-		h, outcome := c.eng.Agree(c.context, process.AgreeRetry, r.machine.Flags(failure), c.strict)
-		if _, err := c.eng.Wait(h); err != nil {
+		a := c.agree(op, process.AgreeRetry, r.machine.Flags(failure))
+		if err := a.wait(); err != nil {
 			return err
 		}
+		outcome := a.outcome
 		since := r.machine.Since()
 		v := r.machine.Agreed(outcome)
 		if r.machine.Since() != since {

@@ -37,6 +37,24 @@ type Result struct {
 	Data    []byte `json:"d,omitempty"`
 }
 
+// Parts are results in parts, in their order, each of so many bytes of data at most, and of so many
+// results, but for one whose data is larger. There is one part at least.
+func Parts(all []Result, bytes, results int) (parts [][]Result) {
+	for len(all) > 0 {
+		n, size := 1, len(all[0].Data)
+		for n < min(len(all), results) && size+len(all[n].Data) <= bytes {
+			size += len(all[n].Data)
+			n++
+		}
+		parts = append(parts, all[:n])
+		all = all[n:]
+	}
+	if parts == nil {
+		parts = [][]Result{nil}
+	}
+	return parts
+}
+
 type phase uint8
 
 const (
@@ -123,9 +141,8 @@ func (c *Coordinator) Waits(p proto.Proc, waits []Claim, out *Actions) {
 	}
 }
 
-// Settled says that a process that stays owes nothing of its own, when it had been told so often
-// what others claim, and with which results. It is said again when nobody claims anything any more.
-func (c *Coordinator) Settled(p proto.Proc, told uint64, results []Result, out *Actions) {
+// Ended says which agreements have ended at a process that is about to settle.
+func (c *Coordinator) Ended(p proto.Proc, results []Result) {
 	if c.phase != settling || !c.live[p] {
 		return
 	}
@@ -133,6 +150,15 @@ func (c *Coordinator) Settled(p proto.Proc, told uint64, results []Result, out *
 		if !slices.ContainsFunc(c.results, func(x Result) bool { return x.Context == r.Context && x.Number == r.Number }) {
 			c.results = append(c.results, Result{r.Context, r.Number, bytes.Clone(r.Data)})
 		}
+	}
+}
+
+// Settled says that a process that stays owes nothing of its own, when it had been told so often
+// what others claim. It is said again when nobody claims anything any more, each time after which
+// agreements have Ended.
+func (c *Coordinator) Settled(p proto.Proc, told uint64, out *Actions) {
+	if c.phase != settling || !c.live[p] {
+		return
 	}
 	c.awaited[p], c.claims.heard[p] = false, told
 	c.pass(out)

@@ -358,7 +358,8 @@ func (w *world) Apply(e event) error {
 		case waits:
 			w.c.Waits(proto.Proc(e.q), a.waits, &out)
 		case settled:
-			w.c.Settled(proto.Proc(e.q), a.told, a.results, &out)
+			w.c.Ended(proto.Proc(e.q), a.results)
+			w.c.Settled(proto.Proc(e.q), a.told, &out)
 		default:
 			w.c.Counted(proto.Proc(e.q), a.count, &out)
 		}

@@ -41,6 +41,10 @@ func (e *Engine) Masks() bool {
 	return e.cfg.Process.Layout.Replicated() || e.cfg.Process.Marker != nil
 }
 
+// LosesRanks tells whether the program may go on without a rank that is lost: no deaths are hidden,
+// or the launcher leads a job with replicas on that has lost one.
+func (e *Engine) LosesRanks() bool { return !e.Masks() || e.cfg.Process.Thins }
+
 // SpareRanks is how many of the last ranks wait to take the place of dead ones.
 func (e *Engine) SpareRanks() int { return e.cfg.SpareRanks }
 

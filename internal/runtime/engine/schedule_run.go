@@ -85,8 +85,8 @@ func (e *Engine) begin(s *Schedule, oneTime bool) Handle {
 		s.handle = e.p.Open()
 	}
 	h := s.handle
-	if s.Agreement != nil {
-		e.p.BeginMasked(s.Agreement, h)
+	if s.Agreement != nil && !e.p.BeginMasked(s.Agreement, h) {
+		s.fail(process.ErrAnew)
 	}
 	if e.enter(s) {
 		e.advance(s)

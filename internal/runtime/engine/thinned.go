@@ -37,16 +37,9 @@ func (e *Engine) Show(results []thinning.Result) {
 	})
 }
 
-// Masked begins an agreement in a job that hides deaths; see process.Process.MaskedAgreement.
+// Masked prepares an agreement in a job that hides deaths; see process.Process.MaskedAgreement.
 func (e *Engine) Masked(context uint64, a *process.Agreement, data []byte, combine func(into, from []byte), strict bool, result []byte) (h Handle, collective bool) {
 	e.lock()
 	defer e.mu.Unlock()
 	return e.p.MaskedAgreement(context, a, data, combine, strict, result)
-}
-
-// EndMasked ends an agreement whose collective couldn't start.
-func (e *Engine) EndMasked(a *process.Agreement, err error) {
-	e.lock()
-	defer e.mu.Unlock()
-	e.p.EndMasked(a, err)
 }

@@ -29,42 +29,65 @@ type maskedAgreements struct {
 	numbers map[uint64]uint64 // by context, how many were begun
 	under   []*Agreement      // in the order in which they were begun
 	ended   []thinning.Result // the last keepMasked
+	union   []thinning.Result // of all that stay, when a loss shows
+	bytes   int               // of the results of ended
 }
 
-// keepMasked is how many results are kept. Another process lacks a result only as long as its own
-// program hasn't waited for that agreement.
-const keepMasked = 256
+// keepMasked is how many results are kept, and keepMaskedBytes how many bytes they have at most.
+// Another process lacks a result only as long as its own program hasn't waited for that agreement.
+const (
+	keepMasked      = 256
+	keepMaskedBytes = 256 << 10
+)
 
 // ErrAnew ends the collective of an agreement that is made anew.
 var ErrAnew = errors.New("the agreement is made anew, since a rank is lost")
 
-// MaskedAgreement begins an agreement on flags, or of flags with data if combine isn't nil. If
+// MaskedAgreement prepares an agreement on flags, or of flags with data if combine isn't nil. If
 // collective is true the caller starts the collective that it is, which leaves its outcome in
-// result; the request is that of the collective (BeginMasked). Otherwise h is the request.
+// result; the request is that of the collective (BeginMasked). Otherwise it is begun, and h is the
+// request.
 func (p *Process) MaskedAgreement(id uint64, a *Agreement, data []byte, combine func(into, from []byte), strict bool, result []byte) (h Handle, collective bool) {
-	t := &p.thinned
 	a.masked = &maskedAgreement{context: id, result: result}
 	a.Data, a.combine, a.strict = bytes.Clone(data), combine, strict
-	if t.m == nil {
+	if !p.thinned.shown {
 		return Handle{}, true
 	}
-	if t.masked.numbers == nil {
-		t.masked.numbers = map[uint64]uint64{}
-	}
-	t.masked.numbers[id]++
-	a.masked.number = t.masked.numbers[id]
-	if !t.shown {
-		t.masked.under = append(t.masked.under, a)
-		return Handle{}, true
-	}
-	h, r := p.newRequest(composite)
-	a.handle, a.masked = h, nil
-	p.attend(id, r, a)
+	h, _ = p.newRequest(composite)
+	p.beginLate(a, h)
 	return h, false
 }
 
-// BeginMasked says which request the collective of an agreement has.
-func (p *Process) BeginMasked(a *Agreement, h Handle) { a.handle = h }
+// BeginMasked begins an agreement with the collective that it is, whose request is h. It returns
+// false if a loss has shown since the agreement was prepared: then it is made anew, and the
+// collective mustn't begin.
+func (p *Process) BeginMasked(a *Agreement, h Handle) bool {
+	t, k := &p.thinned, a.masked
+	a.handle = h
+	switch {
+	case t.m == nil:
+		return true
+	case t.shown:
+		p.beginLate(a, h)
+		return false
+	}
+	k.number = t.masked.next(k.context)
+	t.masked.under = append(t.masked.under, a)
+	return true
+}
+
+// beginLate begins an agreement when the loss has shown. It may have ended elsewhere nevertheless:
+// a sibling of this process had begun it, and a rank that is lost has passed that on.
+func (p *Process) beginLate(a *Agreement, h Handle) {
+	m, k := &p.thinned.masked, a.masked
+	a.handle = h
+	if k.number = m.next(k.context); !m.take(a, m.union) {
+		a.masked = nil
+		p.attend(k.context, p.requests.get(h), a)
+		return
+	}
+	p.End(h, nil)
+}
 
 // EndMasked says that the collective of an agreement has ended. It ends the request, unless the
 // agreement is made anew.
@@ -113,10 +136,15 @@ func (a *Agreement) take(result []byte) {
 }
 
 func (m *maskedAgreements) keep(r thinning.Result) {
-	if len(m.ended) == keepMasked {
-		m.ended = slices.Delete(m.ended, 0, keepMasked/2)
+	if len(m.ended) == keepMasked || m.bytes > keepMaskedBytes {
+		half := len(m.ended) / 2
+		for _, old := range m.ended[:half] {
+			m.bytes -= len(old.Data)
+		}
+		m.ended = slices.Delete(m.ended, 0, half)
 	}
 	m.ended = append(m.ended, r)
+	m.bytes += len(r.Data)
 }
 
 func (m *maskedAgreements) results() []thinning.Result { return slices.Clone(m.ended) }
@@ -124,22 +152,40 @@ func (m *maskedAgreements) results() []thinning.Result { return slices.Clone(m.e
 // showMasked ends the agreements that have ended elsewhere, and makes the others anew.
 func (p *Process) showMasked(results []thinning.Result) {
 	under := p.thinned.masked.under
-	p.thinned.masked.under = nil
+	p.thinned.masked.under, p.thinned.masked.union = nil, results
 	for _, a := range under {
 		k := a.masked
-		r := p.requests.get(a.handle)
-		i := slices.IndexFunc(results, func(x thinning.Result) bool { return x.Context == k.context && x.Number == k.number })
-		switch {
+		switch r := p.requests.get(a.handle); {
 		case r == nil:
-		case i >= 0:
-			a.take(results[i].Data)
-			p.thinned.masked.keep(results[i]) // another launcher may ask anew
+		case p.thinned.masked.take(a, results):
 			p.End(a.handle, nil)
 		default:
 			a.masked = nil
 			p.attend(k.context, r, a)
 		}
 	}
+}
+
+// next counts an agreement of a context, and gives its number.
+func (m *maskedAgreements) next(context uint64) uint64 {
+	if m.numbers == nil {
+		m.numbers = map[uint64]uint64{}
+	}
+	m.numbers[context]++
+	return m.numbers[context]
+}
+
+// take has an agreement take its outcome from results, if it is among them.
+func (m *maskedAgreements) take(a *Agreement, results []thinning.Result) bool {
+	i := slices.IndexFunc(results, func(x thinning.Result) bool {
+		return x.Context == a.masked.context && x.Number == a.masked.number
+	})
+	if i < 0 {
+		return false
+	}
+	a.take(results[i].Data)
+	m.keep(results[i]) // another launcher may ask anew
+	return true
 }
 
 // appendMasked appends what a replacement has to know of agreements.
@@ -170,7 +216,7 @@ func (p *Process) restoreMasked(r *varint.Reader) {
 	}
 	for range r.Count() {
 		x := thinning.Result{Context: r.Uint(), Number: r.Uint(), Data: bytes.Clone(r.Bytes())}
-		m.ended = append(m.ended, x)
+		m.keep(x)
 	}
 	if !r.Failed() {
 		p.thinned.masked = m
