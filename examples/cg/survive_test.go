@@ -71,7 +71,7 @@ func TestSurvive(t *testing.T) {
 // TestHeal kills a replica, waits until it has been replaced, and kills the donor of the
 // replacement. The output stays that of the undisturbed job.
 func TestHeal(t *testing.T) {
-	args := []string{"-every", "50", "-solves", "5", "data/bcsstk16.mtx.gz"}
+	args := []string{"-every", "50", "-solves", "15", "data/bcsstk16.mtx.gz"} // time for two replacements on a busy machine
 	undisturbed := jobtest.Run(t, "", launcher.Config{Ranks: 3, Replicas: 1, Args: args})
 	if undisturbed.ExitCode != 0 {
 		t.Fatal(undisturbed.Stderr)

@@ -33,7 +33,7 @@
 // Before the losses show agreements are ordinary collectives, which may have ended at some
 // members and not at others. Members say with Settled which have ended, and complete none from
 // then on, unless something is claimed of them (Member.Frozen). Show has the union: who hasn't
-// the result of one of those takes it from there, and
+// the result of one of those takes it from there, also if it begins that one only now, and
 // all others are agreed on anew.
 //
 // # What is relied on

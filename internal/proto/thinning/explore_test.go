@@ -18,6 +18,8 @@ var (
 	// short is relay once, pact twice once.
 	short = [][]op{{to(1)}, {from(0), to(2)}, {from(1)}}
 	pact  = [][]op{{agree}, {agree}}
+	// stars agree by way of rank 0, which may be lost.
+	stars = [][]op{{star(0), star(0)}, {star(0), star(0)}, {star(0), star(0)}}
 	// chain: who owes may wait for one that owes nothing, and waits for a lost rank.
 	chain = [][]op{{to(1)}, {from(0), to(2)}, {from(1), to(3)}, {from(2)}}
 	// frozen: who owes may wait for one that owes nothing, and is in an agreement.
@@ -61,6 +63,8 @@ func TestRandom(t *testing.T) {
 		{programs: pass, degrees: []int{2, 3, 2}, deaths: 4},
 		{programs: agrees, degrees: []int{2, 2, 2}, deaths: 4},
 		{programs: twice, degrees: []int{3, 3}, deaths: 5},
+		{programs: stars, degrees: []int{2, 2, 2}, deaths: 4},
+		{programs: stars, degrees: []int{1, 2, 2}, deaths: 1, mortal: []int{0}, content: true},
 		{programs: chain, degrees: []int{1, 2, 2, 1}, deaths: 3, mortal: []int{0, 1, 2}, late: true},
 		{programs: frozen, degrees: []int{2, 2, 1}, deaths: 3, mortal: []int{2, 3, 4}, late: true},
 		{programs: frozen, degrees: []int{2, 2, 1}, deaths: 1, mortal: []int{2}, content: true},
@@ -85,6 +89,7 @@ func TestCanaries(t *testing.T) {
 	pacts := setup{programs: agrees, degrees: []int{1, 2, 1}, deaths: 2}
 	far := setup{programs: chain, degrees: []int{1, 2, 2, 1}, deaths: 3, mortal: []int{0, 1, 2}, late: true}
 	ends := setup{programs: frozen, degrees: []int{2, 2, 1}, deaths: 3, mortal: []int{2, 3, 4}, late: true}
+	away := setup{programs: stars, degrees: []int{1, 2, 2}, deaths: 2, mortal: []int{0, 1}}
 	calm := setup{programs: relay, degrees: []int{1, 2, 2}, deaths: 1, content: true}
 	for _, c := range []struct {
 		name  string
@@ -100,6 +105,7 @@ func TestCanaries(t *testing.T) {
 		{"messages of those that are known dead", tiny, bugs{rememberStale: true}, 2000},
 		{"an agreement that ends after its member has settled", pacts, bugs{endsLate: true}, 2000},
 		{"losses that show without results", pacts, bugs{dropsResults: true}, 2000},
+		{"an agreement that has ended elsewhere is begun and made anew", away, bugs{asksAnew: true}, 25_000},
 		{"who owes waits for one that waits for a lost rank", far, bugs{claimsNothing: true}, 25_000},
 		{"who owes waits for one that is in an agreement", ends, bugs{claimsNothing: true}, 25_000},
 	} {

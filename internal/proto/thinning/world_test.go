@@ -23,12 +23,39 @@ const (
 	opSend    opKind = iota + 1 // all that the program has seen
 	opReceive                   // it takes a loss for a message that says so
 	opAgree                     // each sends to all others, and receives from all
+	opStar                      // an agreement, too: each sends to one, which sends to all
 )
 
 func to(rank int) op   { return op{opSend, rank} }
 func from(rank int) op { return op{opReceive, rank} }
 
 var agree = op{kind: opAgree}
+
+func star(root int) op { return op{opStar, root} }
+
+// others are the ranks that aren't one.
+func (w *world) others(rank int) (all []int) {
+	for r := range w.degrees {
+		if r != rank {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// agrees tells whether an operation is an agreement, to whom a rank sends in it first, from whom it
+// receives then, and to whom it sends last.
+func (w *world) agrees(o op, rank int) (first, from, last []int, is bool) {
+	switch {
+	case o.kind == opAgree:
+		return w.others(rank), w.others(rank), nil, true
+	case o.kind != opStar:
+		return nil, nil, nil, false
+	case rank == o.rank:
+		return nil, w.others(rank), w.others(rank), true
+	}
+	return []int{o.rank}, []int{o.rank}, nil, true
+}
 
 // bugs are mistakes that the explorers must catch.
 type bugs struct {
@@ -40,6 +67,7 @@ type bugs struct {
 	dropsResults  bool // Show has no results
 	showsAtOnce   bool // the losses show with Thin
 	rememberStale bool // what is received of a process whose death is known counts
+	asksAnew      bool // an agreement that begins when losses have shown is made anew always
 	claimsNothing bool // who owes and waits for a rank that has settled waits on
 }
 
@@ -259,7 +287,8 @@ func (w *world) awaits(p int, n *node, r int) bool {
 		return false
 	}
 	o := w.programs[w.rank(p)][n.pc]
-	return o.kind == opReceive && o.rank == r || o.kind == opAgree && n.entered && r != int(w.rank(p))
+	_, from, _, is := w.agrees(o, int(w.rank(p)))
+	return o.kind == opReceive && o.rank == r || is && n.entered && slices.Contains(from, r)
 }
 
 // stuck tells whether a process has to go the way of a sibling, and waits for a lost rank.
@@ -290,18 +319,15 @@ func (w *world) canStep(p int, n *node) bool {
 	switch o := program[n.pc]; o.kind {
 	case opReceive:
 		return len(n.got[o.rank]) > n.taken[o.rank] || n.shown && w.lost(n, o.rank)
-	case opAgree:
+	case opAgree, opStar:
 		if !n.entered || n.shown {
 			return true
 		}
 		if n.member.Frozen() && !w.bugs.endsLate {
 			return false
 		}
-		for r := range w.degrees {
-			if r != int(w.rank(p)) && len(n.got[r]) == n.taken[r] {
-				return false
-			}
-		}
+		_, from, _, _ := w.agrees(o, int(w.rank(p)))
+		return !slices.ContainsFunc(from, func(r int) bool { return len(n.got[r]) == n.taken[r] })
 	}
 	return true
 }
@@ -413,11 +439,14 @@ func (w *world) step(p int, n *node) {
 			n.seen = mix(n.seen, 1)
 		}
 	}
-	switch o := w.programs[w.rank(p)][n.pc]; {
+	o := w.programs[w.rank(p)][n.pc]
+	first, sources, last, _ := w.agrees(o, int(w.rank(p)))
+	switch {
 	case o.kind == opSend:
 		send(o.rank)
 	case o.kind == opReceive:
 		take(o.rank)
+	case n.shown && w.endedElsewhere(n):
 	case n.shown: // the others say what it is, in an agreement
 		if w.decided[len(n.outcomes)] == 0 {
 			w.decided[len(n.outcomes)] = 'n'
@@ -425,18 +454,17 @@ func (w *world) step(p int, n *node) {
 		n.outcomes = append(n.outcomes, w.decided[len(n.outcomes)])
 		n.seen = mix(n.seen, 2)
 	case !n.entered:
-		for r := range w.degrees {
-			if r != int(w.rank(p)) {
-				send(r)
-			}
+		for _, r := range first {
+			send(r)
 		}
 		n.entered = true
 		return
 	default:
-		for r := range w.degrees {
-			if r != int(w.rank(p)) {
-				take(r)
-			}
+		for _, r := range sources {
+			take(r)
+		}
+		for _, r := range last {
+			send(r)
 		}
 		n.outcomes = append(n.outcomes, 'o')
 	}
@@ -471,17 +499,22 @@ func (w *world) hear(p int, n *node) {
 		n.member.Claimed(m.debts)
 	case Show:
 		n.shown = true
-		if !n.entered || w.bugs.dropsResults {
-			return
-		}
-		for _, r := range w.c.Results() {
-			if int(r.Number) == len(n.outcomes) {
-				n.outcomes = append(n.outcomes, r.Data[0])
-				n.pc, n.entered = n.pc+1, false
-				return
-			}
+		if n.entered && w.endedElsewhere(n) {
+			n.pc, n.entered = n.pc+1, false
 		}
 	}
+}
+
+// endedElsewhere has a process take the outcome of its next agreement, if that has ended at one that
+// stays.
+func (w *world) endedElsewhere(n *node) bool {
+	for _, r := range w.c.Results() {
+		if int(r.Number) == len(n.outcomes) && !w.bugs.dropsResults && (n.entered || !w.bugs.asksAnew) {
+			n.outcomes = append(n.outcomes, r.Data[0])
+			return true
+		}
+	}
+	return false
 }
 
 // run carries out what the coordinator asks for.
