@@ -505,8 +505,8 @@ func (w *world) hear(p int, n *node) {
 	}
 }
 
-// endedElsewhere has a process take the outcome of its next agreement, if that has ended at one that
-// stays.
+// endedElsewhere has a process take the outcome of its next agreement, if that has ended at one
+// that stays.
 func (w *world) endedElsewhere(n *node) bool {
 	for _, r := range w.c.Results() {
 		if int(r.Number) == len(n.outcomes) && !w.bugs.dropsResults && (n.entered || !w.bugs.asksAnew) {
