@@ -84,7 +84,7 @@ test: tools ## all tests
 	go list -export -f '{{.Export}}' ./bench/... ./cmd/... ./examples/... ./internal/... >/dev/null
 	@# Three packages at a time: some tests wait. Explorations and simulations leave much garbage and
 	@# keep little. capi has no tests of its own: capi/test builds it as a library.
-	GOGC=400 go test -p 3 -vet=off -timeout 20m $$(go list ./... | grep -vx banyan/capi)
+	GOGC=400 go test -p 3 -vet=off $$(go list ./... | grep -vx banyan/capi)
 
 lint: tools ## vet and staticcheck in one (internal/testing/lint)
 	GOGC=800 go tool lint ./... # a third less time, for a gigabyte more memory
