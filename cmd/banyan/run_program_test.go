@@ -62,7 +62,7 @@ func stuck() {
 // line in each round, which it prints. "wrong", it is wrong 20 rounds before the end, in rank
 // 1's replica 0. "stateless", it registers no state. "fails", rank 1 ends there each time.
 // "large", it has 8 MiB more, which it doesn't change. It waits for replacements if a hold says
-// so.
+// so, and has deaths.
 func healer() {
 	rounds, err := strconv.Atoi(os.Args[1])
 	if err != nil {
@@ -107,7 +107,7 @@ func healer() {
 			mpi.RegisterInput(world, lines)
 			lines.ReadString('\n') // by which it reads more ahead
 		}
-		hold := newHold()
+		hold, deaths := newHold(), newDeaths()
 		world.ExpectSafepoints(rounds)
 		for ; round < rounds; round++ {
 			for waits := true; waits; waits = hold.waits(round) {
@@ -119,6 +119,7 @@ func healer() {
 					hold.restored()
 				}
 			}
+			deaths.strike(round)
 			read("after")
 			if interactive {
 				line, _ := lines.ReadString('\n')
