@@ -69,20 +69,39 @@ func TestWithFaultTolerance(t *testing.T) {
 	}
 }
 
-// A job that hangs says for whom an agreement waits, by messages and through common memory.
+// What sends, receives, probes and tests of several requests say after a death is the same through
+// shared memory and by messages; so are strict agreements.
+func TestFailures(t *testing.T) {
+	program := compile(t, "failures")
+	for _, transport := range []string{"shm", "tcp"} {
+		for _, how := range []string{"requests", "strict"} {
+			o := run(t, tool("banyan"), "run", "-n", "4", "--transport", transport, program, how)
+			if o.code != 0 || strings.Count(o.stdout, "goes on") != 3 {
+				t.Errorf("%s, %s: %v", transport, how, o)
+			}
+			o.noTrace(t)
+		}
+	}
+}
+
+// A job that hangs says for whom an agreement waits, by messages and through common memory, and so
+// does all that stands on agreements.
 func TestStuckAgreement(t *testing.T) {
 	program := compile(t, "ulfm")
-	for _, before := range []string{"0", "100"} {
-		o := run(t, tool("banyan"), "run", "-n", "3", "--timeout", "1s", program, "stuck-"+before)
-		for _, want := range []string{"longer than its limit", "rank 2 (pid "} {
-			if !strings.Contains(o.stderr, want) {
-				t.Errorf("after %s agreements, without %q: %v", before, want, o)
+	for _, what := range []string{"0", "100", "shrink", "iagree", "ishrink", "resilient"} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel() // it does nothing but wait
+			o := run(t, tool("banyan"), "run", "-n", "3", "--timeout", "1s", program, "stuck-"+what)
+			for _, want := range []string{"longer than its limit", "rank 2 (pid "} {
+				if !strings.Contains(o.stderr, want) {
+					t.Errorf("without %q: %v", want, o)
+				}
 			}
-		}
-		if !regexp.MustCompile(`rank [01] \(pid \d+\) waits .*for rank 2 in an agreement`).MatchString(o.stderr) || o.code != 124 {
-			t.Errorf("after %s agreements: %v", before, o)
-		}
-		o.noTrace(t)
+			if !regexp.MustCompile(`rank [01] \(pid \d+\) waits .*for rank 2 in an agreement`).MatchString(o.stderr) || o.code != 124 {
+				t.Error(o)
+			}
+			o.noTrace(t)
+		})
 	}
 }
 

@@ -222,15 +222,35 @@ static void agrees(int rank)
 	MPI_Comm_free(&next);
 }
 
-// Rank 2 doesn't enter the agreement for which all others wait, after some that all have entered.
-static void stuck(int rank, int before)
+// Rank 2 doesn't enter the agreement for which all others wait, after some that all have entered;
+// nor a shrink, nor what stands on agreements.
+static void stuck(int rank, const char *how)
 {
-	int flag = 1;
+	int flag = 1, sum, before = atoi(how);
+	MPI_Comm next;
+	MPI_Info info;
+	MPI_Request request;
 	for (int i = 0; i < before; i++)
 		CHECK(MPIX_Comm_agree(MPI_COMM_WORLD, &flag) == MPI_SUCCESS);
 	if (rank == 2)
 		pause();
-	MPIX_Comm_agree(MPI_COMM_WORLD, &flag);
+	if (strcmp(how, "shrink") == 0) {
+		MPIX_Comm_shrink(MPI_COMM_WORLD, &next);
+	} else if (strcmp(how, "iagree") == 0) {
+		MPIX_Comm_iagree(MPI_COMM_WORLD, &flag, &request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	} else if (strcmp(how, "ishrink") == 0) {
+		MPIX_Comm_ishrink(MPI_COMM_WORLD, &next, &request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	} else if (strcmp(how, "resilient") == 0) {
+		MPI_Info_create(&info);
+		MPI_Info_set(info, "banyan_resilient", "true");
+		MPI_Comm_set_info(MPI_COMM_WORLD, info);
+		MPI_Info_free(&info);
+		MPI_Allreduce(&flag, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	} else {
+		MPIX_Comm_agree(MPI_COMM_WORLD, &flag);
+	}
 }
 
 // In a job that hides deaths agreements, shrinks and resilient collectives are as without failures,
@@ -448,7 +468,7 @@ int main(int argc, char **argv)
 		else if (strcmp(argv[1], "resilient") == 0)
 			resilient(rank);
 		else if (strncmp(argv[1], "stuck-", 6) == 0)
-			stuck(rank, atoi(argv[1] + 6));
+			stuck(rank, argv[1] + 6);
 		else if (strncmp(argv[1], "finalises-", 10) == 0)
 			finalises(rank, atoi(argv[1] + 10));
 		else if (strcmp(argv[1], "agrees") == 0)
