@@ -83,7 +83,7 @@ test: tools ## all tests
 	@# this links no commands.
 	go list -export -f '{{.Export}}' ./bench/... ./cmd/... ./examples/... ./internal/... >/dev/null
 	@# Three packages at a time: some tests wait. Explorations and simulations leave much garbage and
-	@# keep little. capi has no tests of its own: capi/test builds it as a library.
+	@# keep little. capi has no tests of its own: those of capi/test build it as a library.
 	GOGC=400 go test -p 3 -vet=off $$(go list ./... | grep -vx banyan/capi)
 
 lint: tools ## vet and staticcheck in one (internal/testing/lint)
@@ -135,8 +135,8 @@ soak: tools ## hours: whole explorations; random faults, and no false suspicion 
 	go test -count=1 -timeout 0 -run 'TestSurvive|TestRollback' ./examples/cg -soak $(soaktime)
 	go test -count=1 -timeout 0 -v -run TestHealsOn ./mpi -heals $(soaktime)
 	go test -count=1 -timeout 0 -v -run TestAgreement ./bench/planning -jobs 200
-	go test -count=1 -timeout 0 -run TestLed ./capi/test -leds 100
-	go test -count=1 -timeout 0 -run TestFilesKills ./capi/test -filejobs 100
+	go test -count=1 -timeout 0 -run TestLed ./capi/test/survival -leds 100
+	go test -count=1 -timeout 0 -run TestFilesKills ./capi/test/survival -filejobs 100
 	go test -count=1 -timeout 0 -run TestLed ./examples/masterworker -leds 500 -healings 100
 	go test -count=1 -timeout 0 -v -run TestNoFalseSuspicion ./internal/job/launcher -soak $(soaktime)
 	go test -count=1 -timeout 0 -run 'TestSwarm$$|TestCuts' ./internal/proto/membership -seeds $(swarms)
@@ -147,7 +147,7 @@ soak: tools ## hours: whole explorations; random faults, and no false suspicion 
 	go test -count=1 -timeout 0 -v -run AgreementJobs ./internal/mpi/comm -pacts $(bcasts)
 	BANYAN_EXPLORE=long go test -count=1 -timeout 0 -v -run TestRevokedAgain ./internal/mpi/comm
 	go test -count=1 -timeout 0 -v -run TestKills ./examples/stencil -soak $(soaktime)
-	go test -count=1 -timeout 0 -v -run TestRandomKillsUnderHydra ./capi/test -runs $(kills)
+	go test -count=1 -timeout 0 -v -run TestRandomKillsUnderHydra ./capi/test/survival -runs $(kills)
 	BANYAN_EXPLORE=long go test -count=1 -timeout 0 -v -run 'TestHandover' ./internal/runtime/lane
 	BANYAN_EXPLORE=long go test -count=1 -timeout 0 -v -run 'TestLane|TestCommons' ./capi/test -lanes $(lanes) -commons $(lanes)
 	go test -count=1 -timeout 0 -v -run 'TestFaultSequences$$' ./group -sequences $(sequences) | grep -v '^ *=== '

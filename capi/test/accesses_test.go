@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"banyan/internal/job/env"
+	"banyan/internal/testing/cprogram"
 	"banyan/internal/testing/explore"
 )
 
 // Random programs of one-sided communication do the same with the way in C and without it: their
 // output has a sum over all that they fetched and over their windows. What all add is all there.
 func TestAccesses(t *testing.T) {
-	program, each := compile(t, "accesses"), "2"
+	program, each := cprogram.Compile(t, "accesses"), "2"
 	kinds := map[string][]string{"plain": {"1", "2", "3", "4"}, "threads": {"2", "3"}}
 	if explore.Long() {
 		each = "40"
@@ -23,11 +24,11 @@ func TestAccesses(t *testing.T) {
 	for kind, sizes := range kinds {
 		for seed, n := range sizes {
 			args := []string{"run", "-n", n, program, kind, fmt.Sprint(1000 * seed), each}
-			open := run(t, tool("banyan"), args...)
-			closed := run(t, "/usr/bin/env", append([]string{laneOff, tool("banyan")}, args...)...)
-			open.fine(t)
-			closed.fine(t)
-			if a, b := sorted(open.stdout), sorted(closed.stdout); a != b || !strings.Contains(a, "sum") {
+			open := cprogram.Run(t, cprogram.Tool("banyan"), args...)
+			closed := cprogram.Run(t, "/usr/bin/env", append([]string{laneOff, cprogram.Tool("banyan")}, args...)...)
+			open.Fine(t)
+			closed.Fine(t)
+			if a, b := cprogram.Sorted(open.Stdout), cprogram.Sorted(closed.Stdout); a != b || !strings.Contains(a, "sum") {
 				t.Errorf("%s with %s ranks: with the lane\n%s\nwithout it\n%s", kind, n, a, b)
 			}
 		}
@@ -36,12 +37,12 @@ func TestAccesses(t *testing.T) {
 
 // A rank dies anywhere in its accumulates: nobody waits for what it has left in common memory.
 func TestAccessesKill(t *testing.T) {
-	program := compile(t, "accesses")
+	program := cprogram.Compile(t, "accesses")
 	for seed := range min(max(*lanes, 1), 1000) {
 		for _, lane := range []string{env.Entry(env.Lane, ""), laneOff} {
-			o := run(t, "/usr/bin/env", lane, tool("banyan"), "run", "-n", "3", program, "kill", fmt.Sprint(seed))
-			o.noTrace(t)
-			if n := strings.Count(o.stdout, "survives"); n != 2 || strings.Contains(o.stderr, "not so") {
+			o := cprogram.Run(t, "/usr/bin/env", lane, cprogram.Tool("banyan"), "run", "-n", "3", program, "kill", fmt.Sprint(seed))
+			o.NoTrace(t)
+			if n := strings.Count(o.Stdout, "survives"); n != 2 || strings.Contains(o.Stderr, "not so") {
 				t.Fatalf("seed %d, %s: %d ranks survive\n%v", seed, lane, n, o)
 			}
 		}
@@ -93,14 +94,14 @@ func TestTurnModel(t *testing.T) {
 		if c.from != "" {
 			tries = mistakeTries
 		}
-		o := outcome{}
-		for ; tries > 0 && o.code == 0; tries-- {
-			o = run(t, "/usr/bin/env", "TSAN_OPTIONS=halt_on_error=1", out, "3000")
+		o := cprogram.Outcome{}
+		for ; tries > 0 && o.Code == 0; tries-- {
+			o = cprogram.Run(t, "/usr/bin/env", "TSAN_OPTIONS=halt_on_error=1", out, "3000")
 		}
-		if c.from == "" && o.code != 0 {
+		if c.from == "" && o.Code != 0 {
 			t.Errorf("%v", o)
 		}
-		if c.from != "" && (o.code == 0 || !strings.Contains(o.stderr, "data race")) {
+		if c.from != "" && (o.Code == 0 || !strings.Contains(o.Stderr, "data race")) {
 			t.Errorf("%s, and nobody notices: %v", c.name, o)
 		}
 	}

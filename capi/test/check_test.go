@@ -5,13 +5,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"banyan/internal/testing/cprogram"
 )
 
 // banyan check finds what isn't send-deterministic in a C program, and names MPI's functions and
 // the lines of the calls. It doesn't compare the gaps of derived datatypes, and doesn't fail a
 // program for sums of times.
 func TestCheck(t *testing.T) {
-	program := compile(t, "replicas")
+	program := cprogram.Compile(t, "replicas")
 	for _, c := range []struct {
 		name string
 		code int
@@ -34,16 +36,16 @@ func TestCheck(t *testing.T) {
 			if c.code == 0 {
 				runs = "2"
 			}
-			o := run(t, tool("banyan"), append(append([]string{"check", "-n", "4", "--runs", runs}, c.args...), program, c.name)...)
-			if o.code != c.code {
+			o := cprogram.Run(t, cprogram.Tool("banyan"), append(append([]string{"check", "-n", "4", "--runs", runs}, c.args...), program, c.name)...)
+			if o.Code != c.code {
 				t.Fatalf("want code %d: %v", c.code, o)
 			}
 			for _, s := range c.says {
-				if !strings.Contains(o.stdout, s) {
+				if !strings.Contains(o.Stdout, s) {
 					t.Errorf("it doesn't say %q: %v", s, o)
 				}
 			}
-			if c.name == "alike" && strings.Contains(o.stdout, "warning") {
+			if c.name == "alike" && strings.Contains(o.Stdout, "warning") {
 				t.Error(o)
 			}
 		})
@@ -53,14 +55,14 @@ func TestCheck(t *testing.T) {
 // Memory that a program sends and has never set differs in replicas for good: --verify ends the
 // job, in whatever order, and says how to find the call.
 func TestVerifyFindsUnsetMemory(t *testing.T) {
-	program := compile(t, "replicas")
+	program := cprogram.Compile(t, "replicas")
 	for order, advice := range map[string]string{
 		"free":         "banyan check shows calls and bytes that differ",
 		"leader":       "banyan check --order leader shows calls and bytes that differ",
 		"leader,clock": "banyan check --order leader,clock shows calls and bytes that differ",
 	} {
-		o := run(t, tool("banyan"), "run", "-n", "4", "--replicas", "2", "--order", order, "--verify", program, "buckets")
-		if o.code != 125 || !strings.Contains(o.stderr, "silent corruption") || !strings.Contains(o.stderr, advice) {
+		o := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "4", "--replicas", "2", "--order", order, "--verify", program, "buckets")
+		if o.Code != 125 || !strings.Contains(o.Stderr, "silent corruption") || !strings.Contains(o.Stderr, advice) {
 			t.Errorf("--order %s: want code 125 and %q: %v", order, advice, o)
 		}
 	}
@@ -69,7 +71,7 @@ func TestVerifyFindsUnsetMemory(t *testing.T) {
 // For a program without line numbers banyan check names the function, for one without symbols the
 // address.
 func TestCheckWithoutLines(t *testing.T) {
-	program := compile(t, "replicas")
+	program := cprogram.Compile(t, "replicas")
 	for strip, want := range map[string]string{
 		"--strip-debug": " in stripped--strip-debug (-g when compiling gives lines)\n",
 		"--strip-all":   ", at stripped--strip-all+0x",
@@ -78,7 +80,7 @@ func TestCheckWithoutLines(t *testing.T) {
 		if text, err := exec.Command("objcopy", strip, program, stripped).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		if o := run(t, tool("banyan"), "check", "-n", "4", "--runs", "2", stripped, "timers"); o.code != 0 || !strings.Contains(o.stdout, want) {
+		if o := cprogram.Run(t, cprogram.Tool("banyan"), "check", "-n", "4", "--runs", "2", stripped, "timers"); o.Code != 0 || !strings.Contains(o.Stdout, want) {
 			t.Errorf("it doesn't say %q: %v", want, o)
 		}
 	}
@@ -93,8 +95,8 @@ func TestCheckOptimised(t *testing.T) {
 		{"mpicxx", "names.cc", "-g", " of MPI_Allreduce, at names.cc:15\n"},
 		{"mpicxx", "names.cc", "-g0", " of MPI_Allreduce, at clocks::Sum<double>::add in program (-g when compiling gives lines)\n"},
 	} {
-		o := run(t, tool("banyan"), "check", "-n", "2", "--runs", "1", build(t, c.compiler, filepath.Join("testdata", c.source), "-O2", c.flag))
-		if o.code != 0 || !strings.Contains(o.stdout, c.says) {
+		o := cprogram.Run(t, cprogram.Tool("banyan"), "check", "-n", "2", "--runs", "1", cprogram.Build(t, c.compiler, filepath.Join("testdata", c.source), "-O2", c.flag))
+		if o.Code != 0 || !strings.Contains(o.Stdout, c.says) {
 			t.Errorf("it doesn't say %q: %v", c.says, o)
 		}
 	}
@@ -102,17 +104,17 @@ func TestCheckOptimised(t *testing.T) {
 
 // Where data differs, later runs look at the bytes, and tell padding of structs from data.
 func TestCheckPadding(t *testing.T) {
-	o := run(t, tool("banyan"), "check", "-n", "2", "--runs", "3", build(t, "mpicc", "testdata/padding.c", "-O2", "-g"))
+	o := cprogram.Run(t, cprogram.Tool("banyan"), "check", "-n", "2", "--runs", "3", cprogram.Build(t, "mpicc", "testdata/padding.c", "-O2", "-g"))
 	for _, s := range []string{
 		" of MPI_Bcast, at padding.c:28\n          of a call's 128 bytes (from 0) these differ: ",
 		": all of it is padding of struct particle (32 bytes), which holds what was in memory before: no data of the program's\n",
 		" of MPI_Allreduce, at padding.c:30\n          of a call's 24 bytes (from 0) these differ: 16",
 	} {
-		if o.code != 0 || !strings.Contains(o.stdout, s) {
+		if o.Code != 0 || !strings.Contains(o.Stdout, s) {
 			t.Errorf("it doesn't say %q: %v", s, o)
 		}
 	}
-	if strings.Count(o.stdout, "padding of struct") != 1 {
+	if strings.Count(o.Stdout, "padding of struct") != 1 {
 		t.Error(o)
 	}
 }
@@ -123,9 +125,9 @@ func TestCheckFortran(t *testing.T) {
 	if _, err := exec.LookPath("gfortran"); err != nil {
 		t.Skip("there is no gfortran; scripts/tools.sh installs it")
 	}
-	o := run(t, tool("banyan"), "check", "-n", "4", "--runs", "20", build(t, "mpifort", "../../fortran/testdata/farm.f90", "-g"))
+	o := cprogram.Run(t, cprogram.Tool("banyan"), "check", "-n", "4", "--runs", "20", cprogram.Build(t, "mpifort", "../../fortran/testdata/farm.f90", "-g"))
 	for _, s := range []string{"MPI_Send to rank ", ", tag 2, 4 bytes, at farm.f90:13\n", "told by MPI_Recv, at farm.f90:12\n"} {
-		if o.code != 1 || !strings.Contains(o.stdout, s) {
+		if o.Code != 1 || !strings.Contains(o.Stdout, s) {
 			t.Errorf("it doesn't say %q: %v", s, o)
 		}
 	}

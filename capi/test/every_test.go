@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"banyan/abi"
+	"banyan/internal/testing/cprogram"
 )
 
 // Every function of the standard's table is called once by a program in C, and answers. Most are
@@ -20,7 +21,7 @@ func TestEveryFunction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source := filepath.Join(dir, "every.c")
+	source := filepath.Join(cprogram.Dir(), "every.c")
 	var b bytes.Buffer
 	b.WriteString(everyBegin)
 	for _, f := range table.Functions {
@@ -32,16 +33,16 @@ func TestEveryFunction(t *testing.T) {
 	if err := os.WriteFile(source, b.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	program := filepath.Join(dir, "every")
-	if out, err := exec.Command("gcc", "-w", "-I", header, "-o", program, source, library(), "-Wl,-rpath,"+filepath.Join(dir, "lib")).CombinedOutput(); err != nil {
+	program := filepath.Join(cprogram.Dir(), "every")
+	if out, err := exec.Command("gcc", "-w", "-I", cprogram.Header(), "-o", program, source, cprogram.Library(), "-Wl,-rpath,"+filepath.Join(cprogram.Dir(), "lib")).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v\n%s", err, out)
 	}
-	o := run(t, filepath.Join(dir, "bin", "mpiexec"), "--timeout", "50", "-n", "1", program)
-	o.fine(t)
+	o := cprogram.Run(t, cprogram.Tool("mpiexec"), "--timeout", "50", "-n", "1", program)
+	o.Fine(t)
 	var answered int
-	fmt.Sscanf(o.stdout[strings.LastIndex(strings.TrimSpace(o.stdout), "\n")+1:], "%d answered", &answered)
+	fmt.Sscanf(o.Stdout[strings.LastIndex(strings.TrimSpace(o.Stdout), "\n")+1:], "%d answered", &answered)
 	answered++ // MPI_Abort, which ends the job
-	if o := run(t, filepath.Join(dir, "bin", "mpiexec"), "-n", "1", program, "abort"); o.code != 7 {
+	if o := cprogram.Run(t, cprogram.Tool("mpiexec"), "-n", "1", program, "abort"); o.Code != 7 {
 		answered--
 		t.Errorf("MPI_Abort: %v", o)
 	}

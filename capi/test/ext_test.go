@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"banyan/internal/testing/cprogram"
 )
 
 const (
@@ -17,19 +19,19 @@ const (
 // Under another library of the standard ABI, which doesn't have these functions, they do nothing.
 func TestSafepoints(t *testing.T) {
 	const source = "testdata/safepoint.c"
-	program := build(t, "mpicc", source, "-Wall", "-Wextra", "-Werror")
+	program := cprogram.Build(t, "mpicc", source, "-Wall", "-Wextra", "-Werror")
 	for _, args := range [][]string{{"-n", "1"}, {"-n", "2", "--replicas", "2"}} {
-		o := run(t, tool("banyan"), append(append([]string{"run"}, args...), program)...)
-		for _, line := range strings.Split(strings.TrimSpace(o.stdout), "\n") {
-			if o.code != 0 || strings.TrimSpace(line) != safepointLooked {
+		o := cprogram.Run(t, cprogram.Tool("banyan"), append(append([]string{"run"}, args...), program)...)
+		for _, line := range strings.Split(strings.TrimSpace(o.Stdout), "\n") {
+			if o.Code != 0 || strings.TrimSpace(line) != safepointLooked {
 				t.Errorf("%v: %v", args, o)
 			}
 		}
 	}
-	build(t, "mpicxx", "testdata/safepoint.c", "-x", "c++", "-Wall", "-Werror")
+	cprogram.Build(t, "mpicxx", "testdata/safepoint.c", "-x", "c++", "-Wall", "-Werror")
 
 	other := filepath.Join(t.TempDir(), "libmpi_abi.so.1")
-	gcc := exec.Command("gcc", "-shared", "-fPIC", "-Wl,-soname,libmpi_abi.so.1", "-I", header, "-o", other, "-x", "c", "-")
+	gcc := exec.Command("gcc", "-shared", "-fPIC", "-Wl,-soname,libmpi_abi.so.1", "-I", cprogram.Header(), "-o", other, "-x", "c", "-")
 	gcc.Stdin = strings.NewReader(`#include <mpi.h>
 int MPI_Init(int *argc, char ***argv) { return 0; }
 int MPI_Finalize(void) { return 0; }
@@ -42,14 +44,14 @@ int MPI_Error_class(int code, int *class) { *class = code; return 0; }
 	if out, err := gcc.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	o := run(t, "env", "LD_PRELOAD="+other, program)
-	if o.code != 0 || strings.TrimSpace(o.stdout) != safepointIgnored {
+	o := cprogram.Run(t, "env", "LD_PRELOAD="+other, program)
+	if o.Code != 0 || strings.TrimSpace(o.Stdout) != safepointIgnored {
 		t.Errorf("with another library: %v", o)
 	}
 
 	// The header alone, as a program would carry it along.
 	brought := t.TempDir()
-	text, err := os.ReadFile(filepath.Join(header, "mpi-ext.h"))
+	text, err := os.ReadFile(filepath.Join(cprogram.Header(), "mpi-ext.h"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +70,8 @@ int MPI_Error_class(int code, int *class) { *class = code; return 0; }
 		}
 		// A program that is started alone is a job of one rank. Open MPI refuses to run as root
 		// without these variables.
-		o := run(t, "env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", out)
-		if o.code != 0 || strings.TrimSpace(o.stdout) != safepointIgnored {
+		o := cprogram.Run(t, "env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", out)
+		if o.Code != 0 || strings.TrimSpace(o.Stdout) != safepointIgnored {
 			t.Errorf("%s: %v", peer, o)
 		}
 	}
@@ -80,8 +82,8 @@ func TestFortranSafepoints(t *testing.T) {
 		t.Skip("there is no gfortran; scripts/tools.sh installs it")
 	}
 	const source = "../../fortran/testdata/safepoint.f90"
-	program := build(t, "mpifort", source)
-	if o := run(t, tool("banyan"), "run", "-n", "2", "--replicas", "2", program); o.code != 0 || o.stdout != "plate 6.0 F\nplate 6.0 F\n" {
+	program := cprogram.Build(t, "mpifort", source)
+	if o := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "2", "--replicas", "2", program); o.Code != 0 || o.Stdout != "plate 6.0 F\nplate 6.0 F\n" {
 		t.Error(o)
 	}
 	for _, peer := range []string{"openmpi", "mpich"} {
@@ -92,7 +94,7 @@ func TestFortranSafepoints(t *testing.T) {
 		}
 		brought := t.TempDir()
 		for _, name := range []string{"mpi-ext.h", "mpif-ext.h", "mpi-ext.c"} {
-			text, err := os.ReadFile(filepath.Join(header, name))
+			text, err := os.ReadFile(filepath.Join(cprogram.Header(), name))
 			if err == nil {
 				err = os.WriteFile(filepath.Join(brought, name), text, 0o644)
 			}
@@ -109,8 +111,8 @@ func TestFortranSafepoints(t *testing.T) {
 			t.Errorf("%s: %v\n%s", mpifort, err, text)
 			continue
 		}
-		o := run(t, "env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", out)
-		if o.code != 0 || o.stdout != "plate 6.0 T\n" {
+		o := cprogram.Run(t, "env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", out)
+		if o.Code != 0 || o.Stdout != "plate 6.0 T\n" {
 			t.Errorf("%s: %v", peer, o)
 		}
 	}

@@ -1,29 +1,23 @@
 package test
 
 import (
-	"bytes"
-	"flag"
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-)
 
-var fileJobs = flag.Int("filejobs", 1, "how many jobs of each kind TestFilesKills runs")
+	"banyan/internal/testing/cprogram"
+)
 
 // Files are opened, read and written alone and together, by all pointers and in all forms.
 func TestFiles(t *testing.T) {
 	for _, name := range filePrograms {
-		program := compile(t, name)
+		program := cprogram.Compile(t, name)
 		for _, n := range []int{1, 2, 4} {
-			o := job(t, n, program, t.TempDir())
-			if o.fine(t); o.stdout != "" || o.stderr != "" {
+			o := cprogram.Job(t, n, program, t.TempDir())
+			if o.Fine(t); o.Stdout != "" || o.Stderr != "" {
 				t.Errorf("%s, %d ranks: %v", name, n, o)
 			}
 		}
-		run(t, program, t.TempDir()).fine(t)
+		cprogram.Run(t, program, t.TempDir()).Fine(t)
 	}
 }
 
@@ -33,8 +27,8 @@ var filePrograms = []string{"fileaccess", "fileshared", "filetypes", "filemodes"
 func TestFilesReplicas(t *testing.T) {
 	for _, job := range [][]string{{"-n", "1", "--replicas", "2"}, {"-n", "2", "--replicas", "2"}, {"-n", "2", "--replicas", "3", "--order", "leader"}} {
 		for _, name := range filePrograms {
-			o := run(t, tool("banyan"), append(append([]string{"run", "--verify"}, job...), compile(t, name), t.TempDir(), "replicas")...)
-			if o.fine(t); o.stdout != "" || o.stderr != "" {
+			o := cprogram.Run(t, cprogram.Tool("banyan"), append(append([]string{"run", "--verify"}, job...), cprogram.Compile(t, name), t.TempDir(), "replicas")...)
+			if o.Fine(t); o.Stdout != "" || o.Stderr != "" {
 				t.Errorf("%s, %v: %v", name, job, o)
 			}
 		}
@@ -43,96 +37,18 @@ func TestFilesReplicas(t *testing.T) {
 
 // A message names the function, the file, the rank, the value and the class.
 func TestFilesMessages(t *testing.T) {
-	program := compile(t, "filemodes")
-	o := job(t, 1, program, t.TempDir(), "fatal")
-	if o.noTrace(t); o.code == 0 || !strings.Contains(o.stderr, "MPI_File_seek on /") ||
-		!strings.Contains(o.stderr, "/fatal, rank 0: invalid view: the pointer would be at -7 (MPI_ERR_ARG)") {
+	program := cprogram.Compile(t, "filemodes")
+	o := cprogram.Job(t, 1, program, t.TempDir(), "fatal")
+	if o.NoTrace(t); o.Code == 0 || !strings.Contains(o.Stderr, "MPI_File_seek on /") ||
+		!strings.Contains(o.Stderr, "/fatal, rank 0: invalid view: the pointer would be at -7 (MPI_ERR_ARG)") {
 		t.Errorf("%v", o)
 	}
 }
 
 // Fortran programs have files, too, and representations of their own.
 func TestFilesFortran(t *testing.T) {
-	program := build(t, "mpifort", "../../fortran/testdata/files.f90")
+	program := cprogram.Build(t, "mpifort", "../../fortran/testdata/files.f90")
 	for _, n := range []int{1, 3} {
-		job(t, n, program, t.TempDir()).fine(t)
-	}
-}
-
-// Replicas are killed at random, many of them in the middle of writes, and the files are those of
-// the undisturbed run. What is written depends on what was read, so a write that is done twice
-// shows.
-func TestFilesKills(t *testing.T) {
-	program := compile(t, "filekills")
-	const ranks, rounds = 3, 8
-	files := func(extra ...string) map[string][]byte {
-		t.Helper()
-		dir := t.TempDir()
-		o := run(t, tool("banyan"), append(append([]string{"run", "-n", fmt.Sprint(ranks), "--timeout", "50"}, extra...), program, dir, fmt.Sprint(rounds))...)
-		if o.noTrace(t); o.code != 0 || o.stdout != "done\n" || strings.Contains(o.stderr, "in round") || strings.Contains(o.stderr, "twice") {
-			t.Fatalf("%v: %v", extra, o)
-		}
-		found := map[string][]byte{}
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range entries {
-			b, err := os.ReadFile(filepath.Join(dir, e.Name()))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if e.Name() == "shared" { // the order is that of time
-				lines := bytes.SplitAfter(b, []byte("\n"))
-				slices.SortFunc(lines, bytes.Compare)
-				b = bytes.Join(lines, nil)
-			}
-			found[e.Name()] = b
-		}
-		return found
-	}
-	want := files()
-	if len(want) != 5 || len(want["shared"]) != 16*ranks*rounds {
-		t.Fatalf("the undisturbed run leaves %d files", len(want))
-	}
-	for seed := range *fileJobs {
-		for _, degree := range []int{2, 3} {
-			for i, within := range []string{"400ms", "send:100"} {
-				if *fileJobs == 1 && i == degree-2 {
-					continue
-				}
-				plan := fmt.Sprintf("random count=%d within=%s seed=%d action=kill", ranks*(degree-1), within, 10*seed+degree)
-				extra := []string{"--replicas", fmt.Sprint(degree), "--fault", plan}
-				if seed%2 == 1 {
-					extra = append(extra, "--order", "leader")
-				}
-				got := files(extra...)
-				if len(got) != len(want) {
-					t.Errorf("%v: %d files", extra, len(got))
-				}
-				for name, b := range want {
-					if !bytes.Equal(got[name], b) {
-						t.Errorf("%v: %s differs: %d bytes, want %d", extra, name, len(got[name]), len(b))
-					}
-				}
-			}
-		}
-	}
-}
-
-// A replica that a replacement takes the place of leaves no trace in the files, nor does the death
-// of its donor behind that. Files are open between safe points, not at them.
-func TestFilesHeal(t *testing.T) {
-	program := compile(t, "fileheal")
-	undisturbed, healed := filepath.Join(t.TempDir(), "file"), filepath.Join(t.TempDir(), "file")
-	job(t, 3, program, undisturbed, "150").fine(t)
-	o := heal(t, 1, nil, program, healed, "150")
-	if o.fine(t); o.stdout != "done\n" || !strings.Contains(o.stderr, "restored") {
-		t.Error(o)
-	}
-	want, err := os.ReadFile(undisturbed)
-	got, err2 := os.ReadFile(healed)
-	if err != nil || err2 != nil || !bytes.Equal(got, want) {
-		t.Errorf("%x, want %x (%v, %v)", got, want, err, err2)
+		cprogram.Job(t, n, program, t.TempDir()).Fine(t)
 	}
 }

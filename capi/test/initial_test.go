@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"banyan/internal/job/env"
+	"banyan/internal/testing/cprogram"
 )
 
 // The error handler with which a program starts is the one that mpiexec's user names, as the
 // standard wants: on MPI_COMM_WORLD, MPI_COMM_SELF and what comes from them. A death is an error
 // like others.
 func TestInitialErrhandler(t *testing.T) {
-	program := compile(t, "initial")
+	program := cprogram.Compile(t, "initial")
 	for _, x := range []struct {
 		command, handler, how string
 		code                  int
@@ -35,14 +36,14 @@ func TestInitialErrhandler(t *testing.T) {
 		if x.command == "banyan" {
 			args = append([]string{"run"}, args...)
 		}
-		o := run(t, tool(x.command), append(args, program, x.how)...)
-		if o.code != x.code || !strings.Contains(o.stdout, x.stdout) || !strings.Contains(o.stderr, x.stderr) {
+		o := cprogram.Run(t, cprogram.Tool(x.command), append(args, program, x.how)...)
+		if o.Code != x.code || !strings.Contains(o.Stdout, x.stdout) || !strings.Contains(o.Stderr, x.stderr) {
 			t.Errorf("%s -initial-errhandler %q, %s: %v", x.command, x.handler, x.how, o)
 		}
-		o.noTrace(t)
+		o.NoTrace(t)
 	}
 	t.Setenv(env.InitialErrhandler, "return")
-	if o := job(t, 1, program, "handlers"); o.code == 0 || !strings.Contains(o.stderr, `"return" is no error handler`) {
+	if o := cprogram.Job(t, 1, program, "handlers"); o.Code == 0 || !strings.Contains(o.Stderr, `"return" is no error handler`) {
 		t.Errorf("a wrong variable: %v", o)
 	}
 }

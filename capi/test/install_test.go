@@ -13,38 +13,26 @@ import (
 	"testing"
 
 	"banyan/internal/job/env"
+	"banyan/internal/testing/cprogram"
 )
-
-// tool is the path of an installed command.
-func tool(name string) string { return filepath.Join(dir, "bin", name) }
-
-// build compiles a program with one of the wrappers.
-func build(t *testing.T, wrapper, source string, flags ...string) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "program")
-	if out, err := exec.Command(tool(wrapper), append([]string{"-o", program, source}, flags...)...).CombinedOutput(); err != nil {
-		t.Fatalf("%s %s: %v\n%s", wrapper, source, err, out)
-	}
-	return program
-}
 
 // "banyan bench startup" works with the installed files.
 func TestBenchStartup(t *testing.T) {
-	o := run(t, tool("banyan"), "bench", "startup", "--procs", "1,3", "--rounds", "1", "--format", "csv")
-	if o.code != 0 || !strings.Contains(o.stdout, "\nbanyan,1,") || !strings.Contains(o.stdout, "\nbanyan,3,") {
+	o := cprogram.Run(t, cprogram.Tool("banyan"), "bench", "startup", "--procs", "1,3", "--rounds", "1", "--format", "csv")
+	if o.Code != 0 || !strings.Contains(o.Stdout, "\nbanyan,1,") || !strings.Contains(o.Stdout, "\nbanyan,3,") {
 		t.Error(o)
 	}
 }
 
 // "banyan bench mpi" measures each kind of row.
 func TestBenchMPI(t *testing.T) {
-	o := run(t, tool("banyan"), "bench", "mpi", "--library", "banyan", "--kind", "vector-stream,indexed-stream,struct-stream,rate,posted,unexpected,threads", "--rounds", "1", "--format", "csv")
-	if o.code != 0 {
+	o := cprogram.Run(t, cprogram.Tool("banyan"), "bench", "mpi", "--library", "banyan", "--kind", "vector-stream,indexed-stream,struct-stream,rate,posted,unexpected,threads", "--rounds", "1", "--format", "csv")
+	if o.Code != 0 {
 		t.Fatal(o)
 	}
 	for _, row := range []string{"vector-stream,16384,2", "indexed-stream,1024,2", "struct-stream,1024,2", "rate,8,2", "posted,8,2", "unexpected,8,2", "threads-2,8,2", "threads-4,8,2"} {
-		if !regexp.MustCompile(`\n` + row + `,auto,\d`).MatchString(o.stdout) {
-			t.Errorf("no row %s:\n%s", row, o.stdout)
+		if !regexp.MustCompile(`\n` + row + `,auto,\d`).MatchString(o.Stdout) {
+			t.Errorf("no row %s:\n%s", row, o.Stdout)
 		}
 	}
 }
@@ -62,7 +50,7 @@ func TestBenchProgram(t *testing.T) {
 		}
 	}
 	libraries := []string{"banyan"}
-	for name, wrapper := range map[string]string{"banyan": tool("mpicc"), "openmpi": "mpicc.openmpi", "mpich": "mpicc.mpich"} {
+	for name, wrapper := range map[string]string{"banyan": cprogram.Tool("mpicc"), "openmpi": "mpicc.openmpi", "mpich": "mpicc.mpich"} {
 		if _, err := exec.LookPath(wrapper); err != nil {
 			continue
 		}
@@ -74,24 +62,24 @@ func TestBenchProgram(t *testing.T) {
 		}
 	}
 	program := filepath.Join(dir, "heat-{lib}") + " 20"
-	o := run(t, tool("banyan"), "bench", "mpi", "--program", program, "--procs", "1,2", "--rounds", "2", "--format", "csv")
-	if o.code != 0 || !strings.Contains(o.stdout, "\n"+program+",1,") || !strings.Contains(o.stdout, "\n"+program+",2,") {
+	o := cprogram.Run(t, cprogram.Tool("banyan"), "bench", "mpi", "--program", program, "--procs", "1,2", "--rounds", "2", "--format", "csv")
+	if o.Code != 0 || !strings.Contains(o.Stdout, "\n"+program+",1,") || !strings.Contains(o.Stdout, "\n"+program+",2,") {
 		t.Error(o)
 	}
 	for _, name := range libraries {
-		if !strings.Contains(o.stdout, ","+name+"_s,") {
-			t.Errorf("no times of %s:\n%s", name, o.stdout)
+		if !strings.Contains(o.Stdout, ","+name+"_s,") {
+			t.Errorf("no times of %s:\n%s", name, o.Stdout)
 		}
 	}
-	o = run(t, tool("banyan"), "bench", "mpi", "--library", "banyan", "--program", filepath.Join(dir, "heat-{lib}")+" nonsense", "--rounds", "1")
-	if o.code == 0 || !strings.Contains(o.stderr, "banyan, "+dir) {
+	o = cprogram.Run(t, cprogram.Tool("banyan"), "bench", "mpi", "--library", "banyan", "--program", filepath.Join(dir, "heat-{lib}")+" nonsense", "--rounds", "1")
+	if o.Code == 0 || !strings.Contains(o.Stderr, "banyan, "+dir) {
 		t.Error(o)
 	}
 	if err := os.Remove(filepath.Join(dir, "heat-banyan")); err != nil {
 		t.Fatal(err)
 	}
-	o = run(t, tool("banyan"), "bench", "mpi", "--library", "banyan", "--program", program)
-	if o.code == 0 || !strings.Contains(o.stderr, "there is no program "+filepath.Join(dir, "heat-banyan")) {
+	o = cprogram.Run(t, cprogram.Tool("banyan"), "bench", "mpi", "--library", "banyan", "--program", program)
+	if o.Code == 0 || !strings.Contains(o.Stderr, "there is no program "+filepath.Join(dir, "heat-banyan")) {
 		t.Error(o)
 	}
 }
@@ -104,13 +92,13 @@ func TestBenchStartupOnHosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv(env.SSH, "sh "+ssh)
-	o := run(t, tool("banyan"), "bench", "startup", "--library", "banyan", "--host", "a,b", "--procs", "4", "--rounds", "1", "--format", "csv")
-	if o.code != 0 {
+	o := cprogram.Run(t, cprogram.Tool("banyan"), "bench", "startup", "--library", "banyan", "--host", "a,b", "--procs", "4", "--rounds", "1", "--format", "csv")
+	if o.Code != 0 {
 		t.Fatal(o)
 	}
-	rows, err := csv.NewReader(strings.NewReader(o.stdout)).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(o.Stdout)).ReadAll()
 	if err != nil || len(rows) != 2 {
-		t.Fatalf("%v: %s", err, o.stdout)
+		t.Fatalf("%v: %s", err, o.Stdout)
 	}
 	before := 0.0
 	for _, phase := range []string{"connect_ms", "agents_ms", "forked_ms", "in_main_ms", "init_ms", "started_ms", "ended_ms"} {
@@ -129,14 +117,14 @@ func TestBenchStartupOnHosts(t *testing.T) {
 // A program can be built with mpicc and started with mpiexec, and neither is told where the library
 // is.
 func TestWrappers(t *testing.T) {
-	heat := build(t, "mpicc", "../../examples/heat/heat.c", "-O2", "-Wall", "-Werror", "-lm")
-	one := run(t, heat, "40")
-	if one.code != 0 || !strings.Contains(one.stdout, "mean temperature") {
+	heat := cprogram.Build(t, "mpicc", "../../examples/heat/heat.c", "-O2", "-Wall", "-Werror", "-lm")
+	one := cprogram.Run(t, heat, "40")
+	if one.Code != 0 || !strings.Contains(one.Stdout, "mean temperature") {
 		t.Fatal(one)
 	}
 	for _, args := range [][]string{{"-n", "3"}, {"-n", "2", "--replicas", "2"}} {
-		if o := run(t, tool("mpiexec"), append(args, heat, "40")...); o.code != 0 || o.stdout != one.stdout {
-			t.Errorf("%v: %v; alone it wrote %q", args, o, one.stdout)
+		if o := cprogram.Run(t, cprogram.Tool("mpiexec"), append(args, heat, "40")...); o.Code != 0 || o.Stdout != one.Stdout {
+			t.Errorf("%v: %v; alone it wrote %q", args, o, one.Stdout)
 		}
 	}
 }
@@ -145,21 +133,21 @@ func TestWrappers(t *testing.T) {
 // place, and neither repeats what the other has said.
 func TestMpiexec(t *testing.T) {
 	for _, args := range [][]string{{"--version"}, {"-V"}} {
-		want := run(t, tool("banyan"), "--version")
-		if o := run(t, tool("mpiexec"), args...); o.code != 0 || o.stdout != want.stdout || !strings.HasPrefix(o.stdout, "Banyan ") {
+		want := cprogram.Run(t, cprogram.Tool("banyan"), "--version")
+		if o := cprogram.Run(t, cprogram.Tool("mpiexec"), args...); o.Code != 0 || o.Stdout != want.Stdout || !strings.HasPrefix(o.Stdout, "Banyan ") {
 			t.Errorf("%v: %v, banyan says %v", args, o, want)
 		}
 	}
 	for _, args := range [][]string{{"--help"}, {"-n", "2", "--no-such-flag", "true"}, {"-n", "2"}, {"-n", "2", "./nowhere"}} {
-		want := run(t, tool("banyan"), append([]string{"run"}, args...)...)
-		if o := run(t, tool("mpirun"), args...); o.code != want.code || o.stdout != want.stdout || o.stderr != want.stderr {
+		want := cprogram.Run(t, cprogram.Tool("banyan"), append([]string{"run"}, args...)...)
+		if o := cprogram.Run(t, cprogram.Tool("mpirun"), args...); o.Code != want.Code || o.Stdout != want.Stdout || o.Stderr != want.Stderr {
 			t.Errorf("%v: %v, banyan run says %v", args, o, want)
 		}
 	}
-	heat := build(t, "mpicc", "../../examples/heat/heat.c", "-O2", "-lm")
+	heat := cprogram.Build(t, "mpicc", "../../examples/heat/heat.c", "-O2", "-lm")
 	for _, how := range [][]string{nil, {"--on-console-loss=continue"}} {
-		o := run(t, tool("mpiexec"), slices.Concat(how, []string{"--mca", "btl", "self", "-n", "2", heat, "40"})...)
-		if o.code != 0 || o.stdout != run(t, heat, "40").stdout || strings.Count(o.stderr, "has no meaning here") != 1 {
+		o := cprogram.Run(t, cprogram.Tool("mpiexec"), slices.Concat(how, []string{"--mca", "btl", "self", "-n", "2", heat, "40"})...)
+		if o.Code != 0 || o.Stdout != cprogram.Run(t, heat, "40").Stdout || strings.Count(o.Stderr, "has no meaning here") != 1 {
 			t.Errorf("%v: %v", how, o)
 		}
 	}
@@ -167,16 +155,16 @@ func TestMpiexec(t *testing.T) {
 
 // A C program survives the same fault plans as a Go program, and prints the undisturbed result.
 func TestHeatSurvives(t *testing.T) {
-	heat := build(t, "mpicc", "../../examples/heat/heat.c", "-O2", "-lm")
-	want := run(t, heat, "48").stdout
+	heat := cprogram.Build(t, "mpicc", "../../examples/heat/heat.c", "-O2", "-lm")
+	want := cprogram.Run(t, heat, "48").Stdout
 	for _, plan := range []string{
 		"kill rank=1 at=send:50",
 		"kill rank=0 at=20ms; kill rank=1 replica=1 at=40ms; kill rank=3 at=send:200",
 		"stop rank=2 replica=1 at=send:100",
 		"random count=3 within=100ms seed=5",
 	} {
-		o := run(t, tool("mpiexec"), "-n", "4", "--replicas", "2", "--heartbeat-timeout", "1s", "--fault", plan, heat, "48")
-		if o.code != 0 || o.stdout != want {
+		o := cprogram.Run(t, cprogram.Tool("mpiexec"), "-n", "4", "--replicas", "2", "--heartbeat-timeout", "1s", "--fault", plan, heat, "48")
+		if o.Code != 0 || o.Stdout != want {
 			t.Errorf("%s: %v", plan, o)
 		}
 	}
@@ -186,20 +174,20 @@ func TestFortran(t *testing.T) {
 	if _, err := exec.LookPath("gfortran"); err != nil {
 		t.Skip("there is no gfortran; scripts/tools.sh installs it")
 	}
-	families := build(t, "mpifort", "../../fortran/testdata/families.f90", "-w")
+	families := cprogram.Build(t, "mpifort", "../../fortran/testdata/families.f90", "-w")
 	for _, args := range [][]string{{"-n", "2"}, {"-n", "5"}, {"-n", "3", "--replicas", "2"}} {
-		if o := run(t, tool("mpiexec"), append(args, families)...); o.code != 0 || strings.TrimSpace(o.stdout) != "families: 0 failures" {
+		if o := cprogram.Run(t, cprogram.Tool("mpiexec"), append(args, families)...); o.Code != 0 || strings.TrimSpace(o.Stdout) != "families: 0 failures" {
 			t.Errorf("%v: %v", args, o)
 		}
 	}
-	f08 := build(t, "mpifort", "../../fortran/testdata/f08.f90", "-w")
+	f08 := cprogram.Build(t, "mpifort", "../../fortran/testdata/f08.f90", "-w")
 	for _, args := range [][]string{{"-n", "2"}, {"-n", "5"}, {"-n", "3", "--replicas", "2"}} {
-		if o := run(t, tool("mpiexec"), append(args, f08)...); o.code != 0 || strings.TrimSpace(o.stdout) != "f08: 0 failures" {
+		if o := cprogram.Run(t, cprogram.Tool("mpiexec"), append(args, f08)...); o.Code != 0 || strings.TrimSpace(o.Stdout) != "f08: 0 failures" {
 			t.Errorf("%v: %v", args, o)
 		}
 	}
-	fixed := build(t, "mpif77", "../../fortran/testdata/fixed.f")
-	if o := run(t, tool("mpiexec"), "-n", "4", fixed); o.code != 0 || !strings.Contains(o.stdout, "the sum of all ranks is    6.0") {
+	fixed := cprogram.Build(t, "mpif77", "../../fortran/testdata/fixed.f")
+	if o := cprogram.Run(t, cprogram.Tool("mpiexec"), "-n", "4", fixed); o.Code != 0 || !strings.Contains(o.Stdout, "the sum of all ranks is    6.0") {
 		t.Error(o)
 	}
 }
@@ -224,8 +212,8 @@ func TestFortranChecks(t *testing.T) {
 		if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		o := run(t, tool("mpifort"), "-fsyntax-only", source)
-		if (o.code == 0) != (c.says == "") || !strings.Contains(o.stderr, c.says) {
+		o := cprogram.Run(t, cprogram.Tool("mpifort"), "-fsyntax-only", source)
+		if (o.Code == 0) != (c.says == "") || !strings.Contains(o.Stderr, c.says) {
 			t.Errorf("%s: %s: %v", c.module, c.call, o)
 		}
 	}
@@ -258,13 +246,13 @@ target_link_libraries(f MPI::MPI_Fortran)
 	built := filepath.Join(source, "build")
 	for _, args := range [][]string{{"-S", source, "-B", built}, {"--build", built}} {
 		cmd := exec.Command("cmake", args...)
-		cmd.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+		cmd.Env = append(os.Environ(), "PATH="+filepath.Join(cprogram.Dir(), "bin")+":"+os.Getenv("PATH"))
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("cmake %v: %v\n%s", args, err, out)
 		}
 	}
 	for _, name := range []string{"c", "f"} {
-		if o := run(t, tool("mpiexec"), "-n", "2", filepath.Join(built, name)); o.code != 0 {
+		if o := cprogram.Run(t, cprogram.Tool("mpiexec"), "-n", "2", filepath.Join(built, name)); o.Code != 0 {
 			t.Error(name, o)
 		}
 	}
@@ -287,10 +275,10 @@ int main(int argc, char **argv)
 `), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	which := build(t, "mpicc", source)
-	o := run(t, tool("mpiexec"), "-n", "2", which, ":", "-n", "1", which)
+	which := cprogram.Build(t, "mpicc", source)
+	o := cprogram.Run(t, cprogram.Tool("mpiexec"), "-n", "2", which, ":", "-n", "1", which)
 	for _, want := range []string{"rank 0 program 0\n", "rank 1 program 0\n", "rank 2 program 1\n"} {
-		if o.code != 0 || !strings.Contains(o.stdout, want) {
+		if o.Code != 0 || !strings.Contains(o.Stdout, want) {
 			t.Errorf("no %q: %v", want, o)
 		}
 	}
@@ -298,15 +286,15 @@ int main(int argc, char **argv)
 
 // pkg-config finds the header and the library.
 func TestPkgConfig(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(dir, "lib", "pkgconfig", "banyan.pc"))
-	if err != nil || !strings.Contains(string(text), "prefix="+dir+"\n") {
+	text, err := os.ReadFile(filepath.Join(cprogram.Dir(), "lib", "pkgconfig", "banyan.pc"))
+	if err != nil || !strings.Contains(string(text), "prefix="+cprogram.Dir()+"\n") {
 		t.Error(string(text), err)
 	}
 	if _, err := exec.LookPath("pkg-config"); err != nil {
 		return
 	}
 	cmd := exec.Command("pkg-config", "--cflags", "--libs", "banyan")
-	cmd.Env = append(os.Environ(), "PKG_CONFIG_PATH="+filepath.Join(dir, "lib", "pkgconfig"))
+	cmd.Env = append(os.Environ(), "PKG_CONFIG_PATH="+filepath.Join(cprogram.Dir(), "lib", "pkgconfig"))
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "-lmpi_abi") {
 		t.Errorf("%s: %v", out, err)
 	}

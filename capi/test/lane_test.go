@@ -8,12 +8,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"banyan/internal/job/env"
+	"banyan/internal/testing/cprogram"
 	"banyan/internal/testing/explore"
 )
 
@@ -27,52 +27,45 @@ var lanes = flag.Int("lanes", 3, "random programs with the lane open and closed"
 // Random programs do the same with the lane and without it: their output has a sum over all that
 // they received.
 func TestLane(t *testing.T) {
-	program := compile(t, "lane")
+	program := cprogram.Compile(t, "lane")
 	const jobs = 3 // at least
 	each := min(max(*lanes/jobs, 1), 100)
 	for _, kind := range []string{"plain", "threads", "signals", "forks"} {
 		for k := range (*lanes + each - 1) / each {
 			n := []int{2, 3, 2, 4, 2, 8}[k%6]
 			args := []string{"run", "-n", fmt.Sprint(n), program, kind, fmt.Sprint(k * each), fmt.Sprint(each)}
-			open := run(t, tool("banyan"), args...)
-			closed := run(t, "/usr/bin/env", append([]string{laneOff, tool("banyan")}, args...)...)
-			open.fine(t)
-			closed.fine(t)
-			if a, b := sorted(open.stdout), sorted(closed.stdout); a != b || strings.Count(a, "sum") < n*each {
+			open := cprogram.Run(t, cprogram.Tool("banyan"), args...)
+			closed := cprogram.Run(t, "/usr/bin/env", append([]string{laneOff, cprogram.Tool("banyan")}, args...)...)
+			open.Fine(t)
+			closed.Fine(t)
+			if a, b := cprogram.Sorted(open.Stdout), cprogram.Sorted(closed.Stdout); a != b || strings.Count(a, "sum") < n*each {
 				t.Fatalf("%s from %d on, %d ranks: with the lane\n%s\nwithout it\n%s", kind, k*each, n, a, b)
 			}
 		}
 	}
 }
 
-// sorted are the lines of a text in order: ranks print when they like.
-func sorted(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	slices.Sort(lines)
-	return strings.Join(lines, "\n")
-}
-
 // Receives that C notes do the same as those that Go posts at once, in all that a program can do
 // with their requests.
 func TestLaneNotes(t *testing.T) {
-	program, rounds := compile(t, "notes"), "6"
+	program, rounds := cprogram.Compile(t, "notes"), "6"
 	if explore.Long() {
 		rounds = "20"
 	}
 	for _, lane := range []string{env.Entry(env.Lane, ""), laneOff} {
-		run(t, "/usr/bin/env", lane, tool("banyan"), "run", "-n", "2", program, filepath.Join(t.TempDir(), "sent"), rounds).fine(t)
+		cprogram.Run(t, "/usr/bin/env", lane, cprogram.Tool("banyan"), "run", "-n", "2", program, filepath.Join(t.TempDir(), "sent"), rounds).Fine(t)
 	}
 }
 
 // A rank dies in the midst of messages, at any moment: the survivors get what was sent before it
 // died, whole and in order, and then an error, with the lane as without it.
 func TestLaneKill(t *testing.T) {
-	program := compile(t, "lane")
+	program := cprogram.Compile(t, "lane")
 	for seed := range min(max(*lanes, 1), 1000) {
 		for _, lane := range []string{env.Entry(env.Lane, ""), laneOff} {
-			o := run(t, "/usr/bin/env", lane, tool("banyan"), "run", "-n", "3", program, "kill", fmt.Sprint(seed))
-			o.noTrace(t)
-			if n := strings.Count(o.stdout, "survives"); n != 2 || strings.Contains(o.stderr, "not so") {
+			o := cprogram.Run(t, "/usr/bin/env", lane, cprogram.Tool("banyan"), "run", "-n", "3", program, "kill", fmt.Sprint(seed))
+			o.NoTrace(t)
+			if n := strings.Count(o.Stdout, "survives"); n != 2 || strings.Contains(o.Stderr, "not so") {
 				t.Fatalf("seed %d, %s: %d ranks survive\n%v", seed, lane, n, o)
 			}
 		}
@@ -90,11 +83,11 @@ func TestLaneModel(t *testing.T) {
 	var used [2][5]bool
 	all := [2][5]bool{{true, true, true, true, true}, {true, true, true, true, true}}
 	for seed := 0; seed < seeds || used != all && seed < most; seed++ {
-		o := run(t, model, fmt.Sprint(messages), fmt.Sprint(seed))
-		if o.code != 0 {
+		o := cprogram.Run(t, model, fmt.Sprint(messages), fmt.Sprint(seed))
+		if o.Code != 0 {
 			t.Fatalf("seed %d: %v", seed, o)
 		}
-		ways := regexp.MustCompile(`(\d+) by the lane, (\d+) by notes, (\d+) by Go, (\d+) sent by the lane, (\d+) given back`).FindAllStringSubmatch(o.stdout, -1)
+		ways := regexp.MustCompile(`(\d+) by the lane, (\d+) by notes, (\d+) by Go, (\d+) sent by the lane, (\d+) given back`).FindAllStringSubmatch(o.Stdout, -1)
 		if len(ways) != 2 {
 			t.Fatalf("seed %d: %v", seed, o)
 		}
@@ -134,8 +127,8 @@ func TestLaneModelCanaries(t *testing.T) {
 		if !weakened {
 			t.Fatalf("%s: it isn't there", name)
 		}
-		o := run(t, "/usr/bin/env", "TSAN_OPTIONS=halt_on_error=1", compileModel(t, capi), "1500", "0")
-		if o.code == 0 || !strings.Contains(o.stderr, "data race") {
+		o := cprogram.Run(t, "/usr/bin/env", "TSAN_OPTIONS=halt_on_error=1", compileModel(t, capi), "1500", "0")
+		if o.Code == 0 || !strings.Contains(o.Stderr, "data race") {
 			t.Errorf("%s is weak, and nobody notices: %v", name, o)
 		}
 	}

@@ -10,14 +10,13 @@ import (
 	"testing"
 
 	"banyan/abi"
+	"banyan/internal/testing/cprogram"
 )
-
-func library() string { return filepath.Join(dir, "lib", "libmpi_abi.so.1") }
 
 // The library has the standard's soname and defines all functions of the table: each MPI_X is weak,
 // each PMPI_X strong. Of others it has the names of extensions alone, in both spellings.
 func TestSymbols(t *testing.T) {
-	file, err := elf.Open(library())
+	file, err := elf.Open(cprogram.Library())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +70,7 @@ func inTable(table *abi.Table, name string) bool {
 // The library never calls a function by its MPI_ name, because a profiling library may have
 // replaced it. So no relocation of the library refers to such a name.
 func TestOwnNames(t *testing.T) {
-	out, err := exec.Command("objdump", "-R", library()).CombinedOutput()
+	out, err := exec.Command("objdump", "-R", cprogram.Library()).CombinedOutput()
 	if err != nil {
 		t.Fatalf("objdump: %v\n%s", err, out)
 	}
@@ -82,7 +81,7 @@ func TestOwnNames(t *testing.T) {
 		t.Errorf("the library refers to its own %s", own[0][1])
 	}
 	// The library also has no direct call to one, which no relocation would show.
-	out, err = exec.Command("objdump", "-d", "--no-show-raw-insn", library()).Output()
+	out, err = exec.Command("objdump", "-d", "--no-show-raw-insn", cprogram.Library()).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,16 +95,16 @@ func TestOwnNames(t *testing.T) {
 
 // A profiling library can stand between the program and the library.
 func TestProfiling(t *testing.T) {
-	o := run(t, compile(t, "plain"))
-	if o.fine(t); o.stdout != "" {
+	o := cprogram.Run(t, cprogram.Compile(t, "plain"))
+	if o.Fine(t); o.Stdout != "" {
 		t.Errorf("%v", o)
 	}
-	tool := compile(t, "profile", "-shared", "-fPIC")
+	tool := cprogram.Compile(t, "profile", "-shared", "-fPIC")
 	const own = "1 sends, 1 receives, 2 others\n"
-	preloaded := run(t, "/usr/bin/env", "LD_PRELOAD="+tool, compile(t, "plain"))
+	preloaded := cprogram.Run(t, "/usr/bin/env", "LD_PRELOAD="+tool, cprogram.Compile(t, "plain"))
 	linked := compileBefore(t, "plain", "profiled", tool)
-	for _, o := range []outcome{preloaded, run(t, linked), job(t, 3, linked)} {
-		if o.fine(t); strings.ReplaceAll(o.stdout, own, "") != "" || o.stdout == "" {
+	for _, o := range []cprogram.Outcome{preloaded, cprogram.Run(t, linked), cprogram.Job(t, 3, linked)} {
+		if o.Fine(t); strings.ReplaceAll(o.Stdout, own, "") != "" || o.Stdout == "" {
 			t.Errorf("%v", o)
 		}
 	}
@@ -114,9 +113,9 @@ func TestProfiling(t *testing.T) {
 // compileBefore is compile under another name, linked with a library in front.
 func compileBefore(t *testing.T, source, name, before string) string {
 	t.Helper()
-	out := filepath.Join(dir, name)
-	args := []string{"-I", header, "-o", out, filepath.Join("testdata", source+".c"), before, library(),
-		"-Wl,-rpath," + dir + ":" + filepath.Join(dir, "lib")}
+	out := filepath.Join(cprogram.Dir(), name)
+	args := []string{"-I", cprogram.Header(), "-o", out, filepath.Join("testdata", source+".c"), before, cprogram.Library(),
+		"-Wl,-rpath," + cprogram.Dir() + ":" + filepath.Join(cprogram.Dir(), "lib")}
 	if text, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v\n%s", err, text)
 	}
@@ -126,13 +125,13 @@ func compileBefore(t *testing.T, source, name, before string) string {
 // A program may load the library late and with RTLD_LOCAL. The library works, and replaces none of
 // the program's signal handlers.
 func TestLate(t *testing.T) {
-	late := compile(t, "late", "-ldl")
-	o := run(t, late, library())
-	if o.fine(t); o.stdout != "rank 0 of 1\n" {
+	late := cprogram.Compile(t, "late", "-ldl")
+	o := cprogram.Run(t, late, cprogram.Library())
+	if o.Fine(t); o.Stdout != "rank 0 of 1\n" {
 		t.Errorf("%v", o)
 	}
-	o = job(t, 2, late, library())
-	if o.fine(t); !strings.Contains(o.stdout, "rank 0 of 2\n") || !strings.Contains(o.stdout, "rank 1 of 2\n") {
+	o = cprogram.Job(t, 2, late, cprogram.Library())
+	if o.Fine(t); !strings.Contains(o.Stdout, "rank 0 of 2\n") || !strings.Contains(o.Stdout, "rank 1 of 2\n") {
 		t.Errorf("%v", o)
 	}
 }
@@ -153,8 +152,8 @@ assert mpi.MPI_Comm_rank(world, ctypes.byref(n)) == 0
 print("rank", n.value)
 assert mpi.MPI_Finalize() == 0
 `
-	o := job(t, 2, python, "-c", program, library())
-	if o.fine(t); !strings.Contains(o.stdout, "rank 0\n") || !strings.Contains(o.stdout, "rank 1\n") {
+	o := cprogram.Job(t, 2, python, "-c", program, cprogram.Library())
+	if o.Fine(t); !strings.Contains(o.Stdout, "rank 0\n") || !strings.Contains(o.Stdout, "rank 1\n") {
 		t.Errorf("%v", o)
 	}
 }
@@ -162,10 +161,10 @@ assert mpi.MPI_Finalize() == 0
 // The header compiles as strict C and as C++.
 func TestHeader(t *testing.T) {
 	for _, args := range [][]string{
-		{"gcc", "-std=c89", "-Wall", "-Wextra", "-Werror", "-I", header, "-fsyntax-only", "-x", "c", filepath.Join(header, "mpi.h")},
-		{"gcc", "-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-I", header, "-fsyntax-only", "-x", "c", filepath.Join(header, "mpi.h")},
-		{"g++", "-std=c++11", "-Wall", "-Werror", "-I", header, "-o", filepath.Join(dir, "throw"), "testdata/throw.cc", library(), "-Wl,-rpath," + filepath.Join(dir, "lib")},
-		{"g++", "-std=c++11", "-Wall", "-Wextra", "-Werror", "-I", header, "-o", filepath.Join(dir, "header"), "testdata/header.cc", library(), "-Wl,-rpath," + filepath.Join(dir, "lib")},
+		{"gcc", "-std=c89", "-Wall", "-Wextra", "-Werror", "-I", cprogram.Header(), "-fsyntax-only", "-x", "c", filepath.Join(cprogram.Header(), "mpi.h")},
+		{"gcc", "-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-I", cprogram.Header(), "-fsyntax-only", "-x", "c", filepath.Join(cprogram.Header(), "mpi.h")},
+		{"g++", "-std=c++11", "-Wall", "-Werror", "-I", cprogram.Header(), "-o", filepath.Join(cprogram.Dir(), "throw"), "testdata/throw.cc", cprogram.Library(), "-Wl,-rpath," + filepath.Join(cprogram.Dir(), "lib")},
+		{"g++", "-std=c++11", "-Wall", "-Wextra", "-Werror", "-I", cprogram.Header(), "-o", filepath.Join(cprogram.Dir(), "header"), "testdata/header.cc", cprogram.Library(), "-Wl,-rpath," + filepath.Join(cprogram.Dir(), "lib")},
 	} {
 		if _, err := exec.LookPath(args[0]); err != nil {
 			t.Skip("there is no", args[0])
@@ -174,10 +173,10 @@ func TestHeader(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	run(t, filepath.Join(dir, "header")).fine(t)
+	cprogram.Run(t, filepath.Join(cprogram.Dir(), "header")).Fine(t)
 	// An error handler may throw, because all of the library's frames below it can be unwound.
-	o := run(t, filepath.Join(dir, "throw"))
-	if o.fine(t); o.stdout != "caught 100\n" {
+	o := cprogram.Run(t, filepath.Join(cprogram.Dir(), "throw"))
+	if o.Fine(t); o.Stdout != "caught 100\n" {
 		t.Errorf("%v", o)
 	}
 }

@@ -4,18 +4,20 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"banyan/internal/testing/cprogram"
 )
 
 // A program that crashes ends with its own signal, and Go's runtime prints nothing.
 func TestCrash(t *testing.T) {
-	program := compile(t, "sharedprocess")
+	program := cprogram.Compile(t, "sharedprocess")
 	for name, want := range map[string]syscall.Signal{
 		"crash-segv": syscall.SIGSEGV, "crash-fpe": syscall.SIGFPE, "crash-abort": syscall.SIGABRT,
 		"crash-in-library": syscall.SIGSEGV, "crash-special": syscall.SIGSEGV, "crash-early": syscall.SIGSEGV,
 		"pipe-default": syscall.SIGPIPE, "pipe-default-early": syscall.SIGPIPE, "pipe-handler": syscall.SIGPIPE,
 	} {
-		o := run(t, program, name)
-		if o.signal != want || o.stderr != "" {
+		o := cprogram.Run(t, program, name)
+		if o.Signal != want || o.Stderr != "" {
 			t.Errorf("%s: %v", name, o)
 		}
 	}
@@ -23,27 +25,27 @@ func TestCrash(t *testing.T) {
 
 // A program can use signals, threads and jumps although its process also runs Go.
 func TestSharedProcess(t *testing.T) {
-	program := compile(t, "sharedprocess")
+	program := cprogram.Compile(t, "sharedprocess")
 	for _, name := range []string{"handler-segv", "handler-segv-early", "handler-stack", "urgent", "sigwait", "threads",
 		"errhandler-jumps", "errhandler-returns", "nothing"} {
-		t.Run(name, func(t *testing.T) { run(t, program, name).fine(t) })
+		t.Run(name, func(t *testing.T) { cprogram.Run(t, program, name).Fine(t) })
 	}
 }
 
 // A call in a child of fork returns an error. The first one prints a message, too.
 func TestFork(t *testing.T) {
-	program := compile(t, "sharedprocess")
-	for _, o := range []outcome{run(t, program, "fork"), job(t, 2, program, "fork")} {
-		o.fine(t)
-		if !strings.Contains(o.stderr, "MPI_Comm_rank is called in pid ") || !strings.Contains(o.stderr, "a child of fork") {
-			t.Errorf("stderr: %s", o.stderr)
+	program := cprogram.Compile(t, "sharedprocess")
+	for _, o := range []cprogram.Outcome{cprogram.Run(t, program, "fork"), cprogram.Job(t, 2, program, "fork")} {
+		o.Fine(t)
+		if !strings.Contains(o.Stderr, "MPI_Comm_rank is called in pid ") || !strings.Contains(o.Stderr, "a child of fork") {
+			t.Errorf("stderr: %s", o.Stderr)
 		}
 	}
 }
 
 // Each way to end a program gives the exit code and the message that explain it.
 func TestEnds(t *testing.T) {
-	program := compile(t, "sharedprocess")
+	program := cprogram.Compile(t, "sharedprocess")
 	for _, test := range []struct {
 		name   string
 		n      int // 0: alone
@@ -64,22 +66,22 @@ func TestEnds(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			var o outcome
+			var o cprogram.Outcome
 			if test.n == 0 {
-				o = run(t, program, test.name)
+				o = cprogram.Run(t, program, test.name)
 			} else {
-				o = job(t, test.n, program, test.name)
+				o = cprogram.Job(t, test.n, program, test.name)
 			}
-			if o.code != test.code {
+			if o.Code != test.code {
 				t.Errorf("want code %d: %v", test.code, o)
 			}
 			for _, s := range test.stderr {
-				if !strings.Contains(o.stderr, s) {
+				if !strings.Contains(o.Stderr, s) {
 					t.Errorf("want %q: %v", s, o)
 				}
 			}
-			o.noTrace(t)
-			if test.name == "abort" && !strings.Contains(o.stdout, "before the end") {
+			o.NoTrace(t)
+			if test.name == "abort" && !strings.Contains(o.Stdout, "before the end") {
 				t.Errorf("what was printed before is lost: %v", o)
 			}
 		})
@@ -88,11 +90,11 @@ func TestEnds(t *testing.T) {
 
 // A call allocates nothing: the garbage collector never runs.
 func TestNoGarbage(t *testing.T) {
-	program := compile(t, "sharedprocess")
+	program := cprogram.Compile(t, "sharedprocess")
 	t.Setenv("GODEBUG", "gctrace=1")
-	o := run(t, program, "many-calls")
-	o.fine(t)
-	if n := strings.Count(o.stderr, "gc "); n > 1 {
-		t.Errorf("%d collections: %s", n, o.stderr)
+	o := cprogram.Run(t, program, "many-calls")
+	o.Fine(t)
+	if n := strings.Count(o.Stderr, "gc "); n > 1 {
+		t.Errorf("%d collections: %s", n, o.Stderr)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"banyan/internal/testing/cprogram"
 )
 
 var threadJobs = flag.Int("threadjobs", 2, "how many jobs of each kind TestThreadsAfterADeath runs")
@@ -15,16 +17,16 @@ var threadJobs = flag.Int("threadjobs", 2, "how many jobs of each kind TestThrea
 func TestThreadsAfterADeath(t *testing.T) {
 	const says = "MPI_Recv on "
 	const why = "several threads of the program communicate, and this call receives from any source (called at threads.c:25)"
-	program := compile(t, "threads")
+	program := cprogram.Compile(t, "threads")
 	sums := "402 403 404 405\n" // of 3 ranks: 400 rounds, and what rank 2 began with
 	for _, kind := range []string{"named", "any"} {
 		refused := 0
 		for seed := range *threadJobs {
 			plan := fmt.Sprintf("random count=1 within=send:600 seed=%d action=kill", seed)
-			o := run(t, tool("banyan"), "run", "-n", "3", "--replicas", "2", "--timeout", "60", "--fault", plan, program, kind)
+			o := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "3", "--replicas", "2", "--timeout", "60", "--fault", plan, program, kind)
 			switch {
-			case o.code == 0 && o.stdout == sums:
-			case kind == "any" && o.code == 1 && strings.Contains(o.stderr, says) && strings.Contains(o.stderr, why):
+			case o.Code == 0 && o.Stdout == sums:
+			case kind == "any" && o.Code == 1 && strings.Contains(o.Stderr, says) && strings.Contains(o.Stderr, why):
 				refused++
 			default:
 				t.Fatalf("%s, --fault %q: %v", kind, plan, o)
@@ -32,7 +34,7 @@ func TestThreadsAfterADeath(t *testing.T) {
 		}
 		t.Logf("%s: %d of %d jobs were refused", kind, refused, *threadJobs)
 	}
-	if o := run(t, tool("banyan"), "run", "-n", "3", "--replicas", "2", "--timeout", "60", program, "any"); o.code != 0 || o.stdout != sums {
+	if o := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "3", "--replicas", "2", "--timeout", "60", program, "any"); o.Code != 0 || o.Stdout != sums {
 		t.Errorf("without a death: %v", o)
 	}
 }

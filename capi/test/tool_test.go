@@ -3,11 +3,13 @@ package test
 import (
 	"strings"
 	"testing"
+
+	"banyan/internal/testing/cprogram"
 )
 
 // Tools find the job's settings and what the process counts, and hear of deaths.
 func TestTool(t *testing.T) {
-	program := compile(t, "tool")
+	program := cprogram.Compile(t, "tool")
 	for _, x := range []struct {
 		how   string
 		flags []string
@@ -24,15 +26,15 @@ func TestTool(t *testing.T) {
 			[]string{"rank 0: a replica of rank 1 has died (0)", "rank 1: a replica of rank 1 has died (0)"}},
 	} {
 		args := append(append([]string{"run", "-n", "2"}, x.flags...), program, x.how)
-		o := run(t, tool("banyan"), args...)
+		o := cprogram.Run(t, cprogram.Tool("banyan"), args...)
 		for _, line := range x.lines {
-			if !strings.Contains(o.stdout, line+"\n") {
+			if !strings.Contains(o.Stdout, line+"\n") {
 				t.Errorf("%s %q: without %q", x.how, x.flags, line)
 			}
 		}
-		if o.code != 0 || t.Failed() {
+		if o.Code != 0 || t.Failed() {
 			t.Errorf("%s %q: %v", x.how, x.flags, o)
 		}
-		o.noTrace(t)
+		o.NoTrace(t)
 	}
 }

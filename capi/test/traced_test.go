@@ -13,17 +13,18 @@ import (
 	"time"
 
 	"banyan/internal/proto"
+	"banyan/internal/testing/cprogram"
 	"banyan/internal/trace"
 )
 
 // A trace of the next second has the messages that C otherwise sends and receives without Go, from
 // both ranks. The program, which checks each message, notices nothing, and C goes on afterwards.
 func TestTraceOfLane(t *testing.T) {
-	program, work := compile(t, "traced"), t.TempDir()
+	program, work := cprogram.Compile(t, "traced"), t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	socket, stop := filepath.Join(work, "page"), filepath.Join(work, "stop")
-	cmd := exec.CommandContext(ctx, tool("banyan"), "run", "-n", "2", "--status", "unix:"+socket, "--status-control", program, stop)
+	cmd := exec.CommandContext(ctx, cprogram.Tool("banyan"), "run", "-n", "2", "--status", "unix:"+socket, "--status-control", program, stop)
 	var messages bytes.Buffer
 	cmd.Dir, cmd.Stderr = work, &messages
 	if err := cmd.Start(); err != nil {

@@ -3,6 +3,8 @@ package test
 import (
 	"strings"
 	"testing"
+
+	"banyan/internal/testing/cprogram"
 )
 
 // The programs themselves check that datatypes and operations agree with the C compiler. The
@@ -13,20 +15,20 @@ func TestTypes(t *testing.T) {
 		"ops":   "MPI_Reduce_local, rank 0: MPI_BAND isn't defined for MPI_FLOAT (MPI_ERR_OP)",
 	} {
 		t.Run(name, func(t *testing.T) {
-			program := compile(t, name)
-			o := run(t, program)
-			o.fine(t)
-			if o.stdout+o.stderr != "" {
+			program := cprogram.Compile(t, name)
+			o := cprogram.Run(t, program)
+			o.Fine(t)
+			if o.Stdout+o.Stderr != "" {
 				t.Errorf("%v", o)
 			}
-			o = run(t, program, "mistake")
-			if o.noTrace(t); o.code == 0 || !strings.Contains(o.stderr, mistake) {
+			o = cprogram.Run(t, program, "mistake")
+			if o.NoTrace(t); o.Code == 0 || !strings.Contains(o.Stderr, mistake) {
 				t.Errorf("want %q: %v", mistake, o)
 			}
 		})
 	}
-	o := run(t, compile(t, "types"), "too", "late")
-	if o.noTrace(t); o.code == 0 || !strings.Contains(o.stderr, "MPI_Type_size is called after MPI_Finalize") {
+	o := cprogram.Run(t, cprogram.Compile(t, "types"), "too", "late")
+	if o.NoTrace(t); o.Code == 0 || !strings.Contains(o.Stderr, "MPI_Type_size is called after MPI_Finalize") {
 		t.Errorf("%v", o)
 	}
 }

@@ -5,13 +5,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"banyan/internal/testing/cprogram"
 )
 
 // What "When something is wrong" in docs/guide/mpi.md says, point by point: each case begins with
 // the words of the guide that it tries, and each point of the guide has a case here or is named
 // with the test that it has elsewhere.
 func TestGuideWhenSomethingIsWrong(t *testing.T) {
-	program := compile(t, "wrong")
+	program := cprogram.Compile(t, "wrong")
 	cases := []struct {
 		guide  string   // is said there
 		flags  []string // of banyan run
@@ -79,21 +81,21 @@ func TestGuideWhenSomethingIsWrong(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			args := append(append([]string{"run", "-n", "4"}, c.flags...), program, c.name)
-			o := run(t, tool("banyan"), args...)
-			if o.code != c.code || c.stderr == "" && o.stderr != "" {
+			o := cprogram.Run(t, cprogram.Tool("banyan"), args...)
+			if o.Code != c.code || c.stderr == "" && o.Stderr != "" {
 				t.Errorf("want code %d: %v", c.code, o)
 			}
 			for said := range strings.SplitSeq(c.stderr, "&") {
-				if !regexp.MustCompile(said).MatchString(o.stderr) {
+				if !regexp.MustCompile(said).MatchString(o.Stderr) {
 					t.Errorf("want %s: %v", said, o)
 				}
 			}
 			for _, line := range c.stdout {
-				if !strings.Contains("\n"+o.stdout, "\n"+line+"\n") {
+				if !strings.Contains("\n"+o.Stdout, "\n"+line+"\n") {
 					t.Errorf("want the line %q: %v", line, o)
 				}
 			}
-			o.noTrace(t)
+			o.NoTrace(t)
 		})
 	}
 	for i, yes := range tried {

@@ -75,7 +75,7 @@ func TestLauncherOfOthers(t *testing.T) {
 				continue // for Hydra it is the same as the last
 			}
 			if testing.Short() && (f.name != "host 0 off" || launcher.waits) {
-				continue // what Hydra does to ranks is in capi/test, too
+				continue // what Hydra does to ranks is in capi/test/survival, too
 			}
 			t.Run(launcher.name+"/"+f.name, func(t *testing.T) {
 				if _, err := exec.LookPath(launcher.command[0]); err != nil && launcher.name == "Hydra" {

@@ -21,7 +21,7 @@ const KeptDir = "bin/test"
 // ones, and to link one takes seconds. So Build keeps them in KeptDir, where go build finds by
 // their build ids that they are up to date; the directory gets links, which stay what they are.
 func (d *Directory) Build(packages ...string) error {
-	root, err := moduleRoot()
+	root, err := ModuleRoot()
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,8 @@ func (d *Directory) Build(packages ...string) error {
 	return nil
 }
 
-func moduleRoot() (string, error) {
+// ModuleRoot is the directory of this module.
+func ModuleRoot() (string, error) {
 	out, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {
 		return "", err

@@ -55,7 +55,7 @@ func TestSweep(t *testing.T) {
 
 // A program is linked once, and each directory has it for itself.
 func TestBuild(t *testing.T) {
-	root, err := moduleRoot()
+	root, err := ModuleRoot()
 	if err != nil {
 		t.Fatal(err)
 	}

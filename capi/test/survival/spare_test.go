@@ -1,4 +1,4 @@
-package test
+package survival
 
 import (
 	"os"
@@ -9,14 +9,15 @@ import (
 
 	"banyan/internal/job/env"
 	"banyan/internal/job/pmi/pmitest"
+	"banyan/internal/testing/cprogram"
 )
 
 // Under another launcher that speaks only PMI, spare processes replace both replicas of a rank of a
 // C program, one after the other.
 func TestHeatHealsBySpares(t *testing.T) {
-	heat := build(t, "mpicc", "../../examples/heat/heat.c", "-O2", "-lm")
+	heat := cprogram.Build(t, "mpicc", "../../../examples/heat/heat.c", "-O2", "-lm")
 	args := []string{"100", "1e-7"}
-	want := run(t, heat, args...).stdout
+	want := cprogram.Run(t, heat, args...).Stdout
 	const ranks, spares = 3, 2
 	all := pmitest.Start(t, 2*ranks+spares, func(i int) *exec.Cmd {
 		cmd := exec.Command(heat, args...)

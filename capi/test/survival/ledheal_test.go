@@ -1,4 +1,4 @@
-package test
+package survival
 
 import (
 	"bytes"
@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"banyan/internal/testing/cprogram"
 )
 
 var ledHeals = flag.Int("ledheals", 0, "how many jobs of each kind TestLedHeals runs; 0: one of each with threads")
@@ -74,7 +76,7 @@ func childOf(launcher, number int) int {
 // threads: those that are created between safe points, and a pool that outlives them. The donor of
 // each replacement is killed soon after. All replicas send the same and print the same.
 func TestLedHeals(t *testing.T) {
-	program := compile(t, "led")
+	program := cprogram.Compile(t, "led")
 	phases, kinds, runs, kills := 60, []string{"threads", "pool"}, 1, 4
 	if *ledHeals > 0 {
 		phases, kinds, runs, kills = 150, []string{"threads", "pool", "farm", "bound", "balance"}, *ledHeals, 12
@@ -87,7 +89,7 @@ func TestLedHeals(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 				args := []string{"run", "-n", "4", "--replicas", fmt.Sprint(degree), "--heal", "--order", "leader", "--verify", "--timeout", "170",
 					"--fault", fmt.Sprintf("random count=2 within=send:300 seed=%d action=kill", seed), program, name, "60", fmt.Sprint(phases)}
-				cmd := exec.CommandContext(ctx, tool("banyan"), args...)
+				cmd := exec.CommandContext(ctx, cprogram.Tool("banyan"), args...)
 				var stdout bytes.Buffer
 				stderr := &donorsKiller{of: cmd, ranks: 4, rng: rand.New(rand.NewPCG(uint64(seed), 0)), left: kills}
 				cmd.Stdout, cmd.Stderr = &stdout, stderr

@@ -1,4 +1,4 @@
-package test
+package survival
 
 import (
 	"fmt"
@@ -6,17 +6,19 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"banyan/internal/testing/cprogram"
 )
 
 // TestRollsBack kills ranks of jobs without replicas at random times. The programs have all state
 // that there may be at a safe point, messages under way and input among it, or go from a small
 // collective to the next. Their output is that of an undisturbed run to the byte.
 func TestRollsBack(t *testing.T) {
-	heat := build(t, "mpicc", "../../examples/heat/heat.c", "-O2", "-lm")
-	whole := build(t, "mpicc", "testdata/heal.c", "-O2")
+	heat := cprogram.Build(t, "mpicc", "../../../examples/heat/heat.c", "-O2", "-lm")
+	whole := cprogram.Build(t, "mpicc", "../testdata/heal.c", "-O2")
 	fortran := ""
 	if _, err := exec.LookPath("gfortran"); err == nil {
-		fortran = build(t, "mpifort", "../../fortran/testdata/heal.f90", "-O2")
+		fortran = cprogram.Build(t, "mpifort", "../../../fortran/testdata/heal.f90", "-O2")
 	}
 	for _, tc := range []struct {
 		name, program string
@@ -39,8 +41,8 @@ func TestRollsBack(t *testing.T) {
 			case testing.Short() && tc.name == "tcp":
 				t.Skip("the others run over shared memory and take as long")
 			}
-			want := runOn(t, numbers(), tool("banyan"), append([]string{"run", "-n", "3", tc.program}, tc.calm...)...)
-			if want.code != 0 {
+			want := cprogram.RunOn(t, numbers(), cprogram.Tool("banyan"), append([]string{"run", "-n", "3", tc.program}, tc.calm...)...)
+			if want.Code != 0 {
 				t.Fatal(want)
 			}
 			lots := rand.New(rand.NewPCG(uint64(len(tc.name)), 7))
@@ -53,10 +55,10 @@ func TestRollsBack(t *testing.T) {
 				}
 			}
 			args := append([]string{"run", "-n", "3", "--rollback", "--snapshot-every", "100ms", "--fault", strings.Join(plan, ";")}, tc.flags...)
-			o := runOn(t, numbers(), tool("banyan"), append(append(args, tc.program), tc.args...)...)
-			if o.code != 0 || byRank3(o.stdout) != byRank3(want.stdout) || !strings.Contains(o.stderr, "goes back to snapshot") || strings.Contains(o.stderr, "other bytes to stdout") {
-				t.Errorf("%v: exit code %d\nstderr: %.3000s\nthe output is the same up to byte %d of %d", plan, o.code, o.stderr,
-					same(byRank3(o.stdout), byRank3(want.stdout)), len(want.stdout))
+			o := cprogram.RunOn(t, numbers(), cprogram.Tool("banyan"), append(append(args, tc.program), tc.args...)...)
+			if o.Code != 0 || byRank3(o.Stdout) != byRank3(want.Stdout) || !strings.Contains(o.Stderr, "goes back to snapshot") || strings.Contains(o.Stderr, "other bytes to stdout") {
+				t.Errorf("%v: exit code %d\nstderr: %.3000s\nthe output is the same up to byte %d of %d", plan, o.Code, o.Stderr,
+					same(byRank3(o.Stdout), byRank3(want.Stdout)), len(want.Stdout))
 			}
 		})
 	}

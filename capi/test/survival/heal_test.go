@@ -1,4 +1,4 @@
-package test
+package survival
 
 import (
 	"bytes"
@@ -10,17 +10,19 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"banyan/internal/testing/cprogram"
 )
 
 // heal runs a program as three ranks of two replicas. A fault kills a replica of a rank. When the
 // launcher says that the replica has been replaced, the donor of the replacement is killed.
-func heal(t *testing.T, rank int, flags []string, program string, args ...string) outcome {
+func heal(t *testing.T, rank int, flags []string, program string, args ...string) cprogram.Outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	command := append([]string{"run", "-n", "3", "--replicas", "2", "--heal",
 		"--fault", fmt.Sprintf("kill rank=%d replica=1 at=send:200", rank)}, append(append(flags, program), args...)...)
-	cmd := exec.CommandContext(ctx, tool("banyan"), command...)
+	cmd := exec.CommandContext(ctx, cprogram.Tool("banyan"), command...)
 	var stdout bytes.Buffer
 	stderr := &donorKiller{of: cmd, number: rank}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = numbers(), &stdout, stderr
@@ -34,7 +36,7 @@ func heal(t *testing.T, rank int, flags []string, program string, args ...string
 	if !stderr.done {
 		t.Errorf("no replica was replaced\nstderr: %.2000s", &stderr.said)
 	}
-	return outcome{stdout: stdout.String(), stderr: stderr.said.String(), code: cmd.ProcessState.ExitCode()}
+	return cprogram.Outcome{Stdout: stdout.String(), Stderr: stderr.said.String(), Code: cmd.ProcessState.ExitCode()}
 }
 
 // numbers returns input that is larger than any buffer.
@@ -68,10 +70,10 @@ func (a *donorKiller) Write(b []byte) (int, error) {
 // A replica dies and is replaced, and then the donor of the replacement dies. The output is that of
 // an undisturbed job, to the byte, whatever state the program had at the safe point.
 func TestHeal(t *testing.T) {
-	program := compile(t, "heal")
+	program := cprogram.Compile(t, "heal")
 	args := []string{"1000", "1000"} // pauses let it last until a process is replaced
-	want := runOn(t, numbers(), tool("banyan"), "run", "-n", "3", program, "1000", "0")
-	if want.code != 0 {
+	want := cprogram.RunOn(t, numbers(), cprogram.Tool("banyan"), "run", "-n", "3", program, "1000", "0")
+	if want.Code != 0 {
 		t.Fatal(want)
 	}
 	for rank, flags := range [][]string{nil, {"--transport", "tcp"}, {"--protocol", "mirror"}} {
@@ -79,9 +81,9 @@ func TestHeal(t *testing.T) {
 			break
 		}
 		o := heal(t, rank, flags, program, args...)
-		if o.code != 0 || byRank(o.stdout) != byRank(want.stdout) || !strings.Contains(o.stderr, "restored") {
-			t.Errorf("rank %d %v: exit code %d\nstderr: %.3000s\nthe output is the same up to byte %d of %d", rank, flags, o.code, o.stderr,
-				same(byRank(o.stdout), byRank(want.stdout)), len(want.stdout))
+		if o.Code != 0 || byRank(o.Stdout) != byRank(want.Stdout) || !strings.Contains(o.Stderr, "restored") {
+			t.Errorf("rank %d %v: exit code %d\nstderr: %.3000s\nthe output is the same up to byte %d of %d", rank, flags, o.Code, o.Stderr,
+				same(byRank(o.Stdout), byRank(want.Stdout)), len(want.Stdout))
 		}
 	}
 }
@@ -109,9 +111,9 @@ func same(a, b string) (n int) {
 // Only rank 1 has several replicas. So rank 0, which gets the input, has no replica with the
 // donor's number.
 func TestHeatHeals(t *testing.T) {
-	heat := build(t, "mpicc", "../../examples/heat/heat.c", "-O2", "-lm")
-	want := run(t, heat, "100", "1e-7").stdout
-	if o := heal(t, 1, []string{"--replicate", "1"}, heat, "100", "1e-7"); o.code != 0 || o.stdout != want {
+	heat := cprogram.Build(t, "mpicc", "../../../examples/heat/heat.c", "-O2", "-lm")
+	want := cprogram.Run(t, heat, "100", "1e-7").Stdout
+	if o := heal(t, 1, []string{"--replicate", "1"}, heat, "100", "1e-7"); o.Code != 0 || o.Stdout != want {
 		t.Errorf("%v\nundisturbed: %s", o, want)
 	}
 }
@@ -120,9 +122,9 @@ func TestFortranHeals(t *testing.T) {
 	if _, err := exec.LookPath("gfortran"); err != nil {
 		t.Skip("there is no gfortran; scripts/tools.sh installs it")
 	}
-	program := build(t, "mpifort", "../../fortran/testdata/heal.f90", "-O2") // registered variables mustn't live in registers
-	want := run(t, tool("banyan"), "run", "-n", "3", program, "1500", "0")
-	if o := heal(t, 1, nil, program, "1500", "500"); o.code != 0 || o.stdout != want.stdout || !strings.Contains(want.stdout, "total ") {
+	program := cprogram.Build(t, "mpifort", "../../../fortran/testdata/heal.f90", "-O2") // registered variables mustn't live in registers
+	want := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "3", program, "1500", "0")
+	if o := heal(t, 1, nil, program, "1500", "500"); o.Code != 0 || o.Stdout != want.Stdout || !strings.Contains(want.Stdout, "total ") {
 		t.Errorf("%v\nundisturbed: %v", o, want)
 	}
 }

@@ -1,4 +1,4 @@
-package test
+package survival
 
 import (
 	"os/exec"
@@ -6,39 +6,41 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"banyan/internal/testing/cprogram"
 )
 
 // A program that handles failures itself goes on when a rank dies in the middle of collectives
 // through shared memory, between agreements, or while another waits in a receive.
 func TestULFM(t *testing.T) {
-	program := compile(t, "ulfm")
+	program := cprogram.Compile(t, "ulfm")
 	for _, how := range []string{"loop", "jumps", "resilient", "agrees", "details"} {
-		o := job(t, 4, program, how)
-		if o.code != 0 || strings.Count(o.stdout, "goes on") != 3 || !strings.Contains(o.stderr, "the program goes on without it") {
+		o := cprogram.Job(t, 4, program, how)
+		if o.Code != 0 || strings.Count(o.Stdout, "goes on") != 3 || !strings.Contains(o.Stderr, "the program goes on without it") {
 			t.Errorf("%s: %v", how, o)
 		}
-		o.noTrace(t)
+		o.NoTrace(t)
 	}
 }
 
 // MPI_Abort and MPI_ERRORS_ABORT end the ranks of a communicator, and the others go on.
 func TestULFMAborts(t *testing.T) {
-	program := compile(t, "ulfm")
+	program := cprogram.Compile(t, "ulfm")
 	for how, why := range map[string]string{
 		"aborts":       "rank 3 (pid ",
 		"aborts-error": "MPI_Send on communicator",
 	} {
-		o := job(t, 4, program, how)
-		if o.code != 0 || strings.Count(o.stdout, "goes on") != 2 || !strings.Contains(o.stderr, why) || !strings.Contains(o.stderr, "aborted ranks 2, 3 with code") {
+		o := cprogram.Job(t, 4, program, how)
+		if o.Code != 0 || strings.Count(o.Stdout, "goes on") != 2 || !strings.Contains(o.Stderr, why) || !strings.Contains(o.Stderr, "aborted ranks 2, 3 with code") {
 			t.Errorf("%s: %v", how, o)
 		}
-		o.noTrace(t)
+		o.NoTrace(t)
 	}
 }
 
 // --with-ft decides whether a job goes on, whatever the program says.
 func TestWithFaultTolerance(t *testing.T) {
-	program := compile(t, "ulfm")
+	program := cprogram.Compile(t, "ulfm")
 	for _, x := range []struct {
 		flag, how string
 		code      int
@@ -50,11 +52,11 @@ func TestWithFaultTolerance(t *testing.T) {
 		{"no", "jumps no", 137, 0},
 		{"no", "aborts no", 7, 0},
 	} {
-		o := run(t, tool("banyan"), append([]string{"run", "-n", "4", "--with-ft", x.flag, program}, strings.Fields(x.how)...)...)
-		if o.code != x.code || strings.Count(o.stdout, "goes on") != x.goOn {
+		o := cprogram.Run(t, cprogram.Tool("banyan"), append([]string{"run", "-n", "4", "--with-ft", x.flag, program}, strings.Fields(x.how)...)...)
+		if o.Code != x.code || strings.Count(o.Stdout, "goes on") != x.goOn {
 			t.Errorf("--with-ft %s, %s: %v", x.flag, x.how, o)
 		}
-		o.noTrace(t)
+		o.NoTrace(t)
 	}
 	for flags, want := range map[string]string{
 		"--with-ft maybe":               "want auto, ulfm, mpi or no",
@@ -62,8 +64,8 @@ func TestWithFaultTolerance(t *testing.T) {
 		"--with-ft mpi --rollback":      "for jobs without --rollback",
 		"--with-ft ulfm -n 2 --bcast x": "want tree=KIND",
 	} {
-		o := run(t, tool("banyan"), append(append([]string{"run"}, strings.Fields(flags)...), program, "loop")...)
-		if o.code != 2 || !strings.Contains(o.stderr, want) {
+		o := cprogram.Run(t, cprogram.Tool("banyan"), append(append([]string{"run"}, strings.Fields(flags)...), program, "loop")...)
+		if o.Code != 2 || !strings.Contains(o.Stderr, want) {
 			t.Errorf("%s: %v", flags, o)
 		}
 	}
@@ -72,14 +74,14 @@ func TestWithFaultTolerance(t *testing.T) {
 // What sends, receives, probes and tests of several requests say after a death is the same through
 // shared memory and by messages; so are strict agreements.
 func TestFailures(t *testing.T) {
-	program := compile(t, "failures")
+	program := cprogram.Compile(t, "failures")
 	for _, transport := range []string{"shm", "tcp"} {
 		for _, how := range []string{"requests", "strict"} {
-			o := run(t, tool("banyan"), "run", "-n", "4", "--transport", transport, program, how)
-			if o.code != 0 || strings.Count(o.stdout, "goes on") != 3 {
+			o := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "4", "--transport", transport, program, how)
+			if o.Code != 0 || strings.Count(o.Stdout, "goes on") != 3 {
 				t.Errorf("%s, %s: %v", transport, how, o)
 			}
-			o.noTrace(t)
+			o.NoTrace(t)
 		}
 	}
 }
@@ -87,49 +89,49 @@ func TestFailures(t *testing.T) {
 // A job that hangs says for whom an agreement waits, by messages and through common memory, and so
 // does all that stands on agreements.
 func TestStuckAgreement(t *testing.T) {
-	program := compile(t, "ulfm")
+	program := cprogram.Compile(t, "ulfm")
 	for _, what := range []string{"0", "100", "shrink", "iagree", "ishrink", "resilient"} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel() // it does nothing but wait
-			o := run(t, tool("banyan"), "run", "-n", "3", "--timeout", "1s", program, "stuck-"+what)
+			o := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "3", "--timeout", "1s", program, "stuck-"+what)
 			for _, want := range []string{"longer than its limit", "rank 2 (pid "} {
-				if !strings.Contains(o.stderr, want) {
+				if !strings.Contains(o.Stderr, want) {
 					t.Errorf("without %q: %v", want, o)
 				}
 			}
-			if !regexp.MustCompile(`rank [01] \(pid \d+\) waits .*for rank 2 in an agreement`).MatchString(o.stderr) || o.code != 124 {
+			if !regexp.MustCompile(`rank [01] \(pid \d+\) waits .*for rank 2 in an agreement`).MatchString(o.Stderr) || o.Code != 124 {
 				t.Error(o)
 			}
-			o.noTrace(t)
+			o.NoTrace(t)
 		})
 	}
 }
 
 // An agreement ends though a rank has finalised without it, by messages and through common memory.
 func TestAgreementFinalised(t *testing.T) {
-	program := compile(t, "ulfm")
+	program := cprogram.Compile(t, "ulfm")
 	for _, before := range []string{"0", "200"} {
-		o := run(t, tool("banyan"), "run", "-n", "4", "--timeout", "40s", program, "finalises-"+before)
-		if o.code != 0 || strings.Count(o.stdout, "goes on") != 4 {
+		o := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "4", "--timeout", "40s", program, "finalises-"+before)
+		if o.Code != 0 || strings.Count(o.Stdout, "goes on") != 4 {
 			t.Errorf("after %s agreements: %v", before, o)
 		}
-		o.noTrace(t)
+		o.NoTrace(t)
 	}
 }
 
 // Spare ranks take the places of dead ones.
 func TestRefill(t *testing.T) {
-	o := run(t, tool("banyan"), "run", "-n", "4", "--spare-ranks", "2", compile(t, "ulfm"), "refills")
-	if o.code != 0 || strings.Count(o.stdout, "goes on") != 4 {
+	o := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "4", "--spare-ranks", "2", cprogram.Compile(t, "ulfm"), "refills")
+	if o.Code != 0 || strings.Count(o.Stdout, "goes on") != 4 {
 		t.Error(o)
 	}
-	o.noTrace(t)
+	o.NoTrace(t)
 }
 
 // In jobs that survive deaths in other ways programs agree and shrink as if nobody died, in
 // whichever order replicas run, and can't revoke.
 func TestULFMHidden(t *testing.T) {
-	program := compile(t, "ulfm")
+	program := cprogram.Compile(t, "ulfm")
 	for _, flags := range []string{"--replicas 2", "--replicas 2 --order leader", "--rollback"} {
 		args := append([]string{"run", "-n", "3"}, strings.Fields(flags)...)
 		deaths := 0
@@ -141,26 +143,26 @@ func TestULFMHidden(t *testing.T) {
 		if !strings.HasSuffix(flags, "leader") { // there the loss of a rank shows to the program
 			args = append(args, "no")
 		}
-		o := run(t, tool("banyan"), args...)
-		if o.code != 0 || strings.Count(o.stdout, "goes on") != 3 || strings.Contains(o.stderr, "not so") || strings.Count(o.stderr, "substitutes") != deaths {
+		o := cprogram.Run(t, cprogram.Tool("banyan"), args...)
+		if o.Code != 0 || strings.Count(o.Stdout, "goes on") != 3 || strings.Contains(o.Stderr, "not so") || strings.Count(o.Stderr, "substitutes") != deaths {
 			t.Errorf("%s: %v", flags, o)
 		}
-		o.noTrace(t)
+		o.NoTrace(t)
 	}
 }
 
 // Resilient collectives go on when a led rank has lost all its replicas: all that live have the
 // same results and errors. Its replicas come to their deaths at different places.
 func TestResilientLed(t *testing.T) {
-	program := compile(t, "resilientled")
+	program := cprogram.Compile(t, "resilientled")
 	for _, transport := range []string{"shm", "tcp"} {
-		o := run(t, tool("banyan"), "run", "-n", "3", "--replicas", "2", "--order", "leader", "--with-ft", "ulfm", "--transport", transport,
+		o := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "3", "--replicas", "2", "--order", "leader", "--with-ft", "ulfm", "--transport", transport,
 			"--fault", "kill rank=1 replica=0 at=send:211; kill rank=1 replica=1 at=send:274", program, "300")
-		lines := strings.Split(strings.TrimSpace(o.stdout), "\n")
-		if o.code != 0 || len(lines) != 2 || lines[0] != lines[1] || !strings.Contains(lines[0], "goes on: 1 times") || strings.Contains(o.stderr, "not so") {
+		lines := strings.Split(strings.TrimSpace(o.Stdout), "\n")
+		if o.Code != 0 || len(lines) != 2 || lines[0] != lines[1] || !strings.Contains(lines[0], "goes on: 1 times") || strings.Contains(o.Stderr, "not so") {
 			t.Errorf("%s: %v", transport, o)
 		}
-		o.noTrace(t)
+		o.NoTrace(t)
 	}
 }
 
@@ -169,12 +171,12 @@ func TestULFMFortran(t *testing.T) {
 	if _, err := exec.LookPath("gfortran"); err != nil {
 		t.Skip("there is no gfortran; scripts/tools.sh installs it")
 	}
-	program := build(t, "mpifort", filepath.Join("..", "..", "fortran", "testdata", "ulfm.f90"))
-	if o := job(t, 3, program); o.code != 0 || strings.Count(o.stdout, "fine") != 3 || strings.Count(o.stdout, "\n") != 3 {
+	program := cprogram.Build(t, "mpifort", filepath.Join("..", "..", "..", "fortran", "testdata", "ulfm.f90"))
+	if o := cprogram.Job(t, 3, program); o.Code != 0 || strings.Count(o.Stdout, "fine") != 3 || strings.Count(o.Stdout, "\n") != 3 {
 		t.Error(o)
 	}
-	program = build(t, "mpifort", filepath.Join("..", "..", "fortran", "testdata", "ulfm08.f90"))
-	if o := job(t, 3, program); o.code != 0 || strings.Count(o.stdout, "fine") != 2 || strings.Count(o.stdout, "\n") != 2 {
+	program = cprogram.Build(t, "mpifort", filepath.Join("..", "..", "..", "fortran", "testdata", "ulfm08.f90"))
+	if o := cprogram.Job(t, 3, program); o.Code != 0 || strings.Count(o.Stdout, "fine") != 2 || strings.Count(o.Stdout, "\n") != 2 {
 		t.Error(o)
 	}
 }

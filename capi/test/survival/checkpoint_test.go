@@ -1,4 +1,4 @@
-package test
+package survival
 
 import (
 	"fmt"
@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"banyan/internal/testing/cprogram"
 )
 
 // buildKept builds a program of testdata for the library of checkpoints of its name.
 func buildKept(t *testing.T, name string) string {
 	t.Helper()
-	return build(t, "mpicc", "testdata/"+name+".c", "-O1", "-Wall", "-Wextra", "-Werror", "-I"+filepath.Join(header, "banyan"), "-lbanyan-"+name)
+	return cprogram.Build(t, "mpicc", "../testdata/"+name+".c", "-O1", "-Wall", "-Wextra", "-Werror", "-I"+filepath.Join(cprogram.Header(), "banyan"), "-lbanyan-"+name)
 }
 
 // Programs that were written for VeloC's and FTI's interfaces lose ranks, and print to the byte
@@ -37,19 +39,19 @@ func TestCheckpoints(t *testing.T) {
 				t.Skip("others take the same ways")
 			}
 			program := programs[tc.program]
-			calm := run(t, tool("banyan"), "run", "-n", "3", program, "500", "0", tc.way)
-			if calm.code != 0 || !strings.Contains(calm.stderr, "this job keeps no checkpoints: banyan run needs --rollback, or --replicas 2 --heal") {
+			calm := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "3", program, "500", "0", tc.way)
+			if calm.Code != 0 || !strings.Contains(calm.Stderr, "this job keeps no checkpoints: banyan run needs --rollback, or --replicas 2 --heal") {
 				t.Fatal(calm)
 			}
 			args := []string{program, "500", "2000", tc.way}
-			back := run(t, tool("banyan"), append([]string{"run", "-n", "3", "--rollback", "--snapshot-every", "50ms",
+			back := cprogram.Run(t, cprogram.Tool("banyan"), append([]string{"run", "-n", "3", "--rollback", "--snapshot-every", "50ms",
 				"--fault", "kill rank=1 at=500ms; kill rank=0 at=850ms"}, args...)...)
-			if back.code != 0 || byRank(back.stdout) != byRank(calm.stdout) || !strings.Contains(back.stderr, "goes back to snapshot") ||
-				tc.way != "snapshot" && !strings.Contains(back.stderr, "rank 0 restarts") || strings.Contains(back.stderr, "other bytes to stdout") {
+			if back.Code != 0 || byRank(back.Stdout) != byRank(calm.Stdout) || !strings.Contains(back.Stderr, "goes back to snapshot") ||
+				tc.way != "snapshot" && !strings.Contains(back.Stderr, "rank 0 restarts") || strings.Contains(back.Stderr, "other bytes to stdout") {
 				t.Errorf("rolled back: %v\nundisturbed: %v", back, calm)
 			}
 			healed := heal(t, 1, nil, program, args[1:]...)
-			if healed.code != 0 || byRank(healed.stdout) != byRank(calm.stdout) || !strings.Contains(healed.stderr, "is back") {
+			if healed.Code != 0 || byRank(healed.Stdout) != byRank(calm.Stdout) || !strings.Contains(healed.Stderr, "is back") {
 				t.Errorf("healed: %v\nundisturbed: %v", healed, calm)
 			}
 		})
@@ -60,17 +62,17 @@ func TestCheckpoints(t *testing.T) {
 func TestCheckpointsOnDisk(t *testing.T) {
 	program := buildKept(t, "veloc")
 	kept := filepath.Join(t.TempDir(), "kept")
-	calm := run(t, tool("banyan"), "run", "-n", "2", program, "200", "0", "mem")
+	calm := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "2", program, "200", "0", "mem")
 	args := []string{"run", "-n", "2", "--rollback", "--snapshot-every", "40ms", "--snapshot-dir", kept}
-	script := fmt.Sprintf(`%s %s %s 200 6000 mem & sleep 1; kill -9 $!`, tool("banyan"), strings.Join(args, " "), program)
+	script := fmt.Sprintf(`%s %s %s 200 6000 mem & sleep 1; kill -9 $!`, cprogram.Tool("banyan"), strings.Join(args, " "), program)
 	if out, err := exec.Command("bash", "-c", script).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if found, _ := os.ReadDir(kept); len(found) == 0 {
 		t.Fatal("nothing is kept")
 	}
-	o := run(t, tool("banyan"), append(append(args, "--resume"), program, "200", "0", "mem")...)
-	if o.code != 0 || !strings.Contains(o.stderr, "rank 1 restarts from ") || !strings.HasSuffix(byRank(calm.stdout), last(byRank(o.stdout))) || strings.Contains(o.stdout, "step 25:") {
+	o := cprogram.Run(t, cprogram.Tool("banyan"), append(append(args, "--resume"), program, "200", "0", "mem")...)
+	if o.Code != 0 || !strings.Contains(o.Stderr, "rank 1 restarts from ") || !strings.HasSuffix(byRank(calm.Stdout), last(byRank(o.Stdout))) || strings.Contains(o.Stdout, "step 25:") {
 		t.Errorf("%v\nundisturbed: %v", o, calm)
 	}
 }
@@ -114,9 +116,9 @@ int main(int argc, char **argv)
 	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	program := build(t, "mpicc", source, "-I"+filepath.Join(header, "banyan"), "-lbanyan-veloc")
-	o := run(t, tool("banyan"), "run", "-n", "1", program)
-	if want := "-1 0 -1 -1 -1 -1 -1 -1 -1 -1 -1 0 -1 -1 -1 0 "; o.code != 0 || o.stdout != want {
+	program := cprogram.Build(t, "mpicc", source, "-I"+filepath.Join(cprogram.Header(), "banyan"), "-lbanyan-veloc")
+	o := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "1", program)
+	if want := "-1 0 -1 -1 -1 -1 -1 -1 -1 -1 -1 0 -1 -1 -1 0 "; o.Code != 0 || o.Stdout != want {
 		t.Errorf("%v\nwant %s", o, want)
 	}
 	for _, want := range []string{
@@ -124,7 +126,7 @@ int main(int argc, char **argv)
 		"VELOC_Restart_begin: this process doesn't go on from a checkpoint", "VELOC_Checkpoint_mem is called in a checkpoint, and not outside",
 		"VELOC_Restart_test is called outside of a checkpoint or restart, and not in a checkpoint",
 	} {
-		if !strings.Contains(o.stderr, want) {
+		if !strings.Contains(o.Stderr, want) {
 			t.Errorf("it doesn't say %q: %v", want, o)
 		}
 	}

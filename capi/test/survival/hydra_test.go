@@ -1,4 +1,4 @@
-package test
+package survival
 
 import (
 	"bytes"
@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"banyan/internal/job/env"
+	"banyan/internal/testing/cprogram"
 )
 
 var (
@@ -34,17 +35,17 @@ func TestRandomKillsUnderHydra(t *testing.T) {
 	if err != nil {
 		t.Skip("MPICH's mpiexec.hydra isn't installed")
 	}
-	heat := build(t, "mpicc", "../../examples/heat/heat.c", "testdata/arrived.c", "-O2", "-lm")
+	heat := cprogram.Build(t, "mpicc", "../../../examples/heat/heat.c", "../testdata/arrived.c", "-O2", "-lm")
 	args := []string{"120", "1e-6"}
 	t.Setenv("ARRIVED_DIR", t.TempDir())
 	begun := time.Now()
-	want := run(t, tool("banyan"), append([]string{"run", "-n", "2", heat}, args...)...)
-	want.fine(t)
+	want := cprogram.Run(t, cprogram.Tool("banyan"), append([]string{"run", "-n", "2", heat}, args...)...)
+	want.Fine(t)
 	length := time.Since(begun)
 	all := kills{}
 	for i := range *hydraRuns {
 		seed := *hydraSeed + uint64(i)
-		h := &hydraJob{t: t, program: heat, length: length, rng: rand.New(rand.NewPCG(seed, 0)), want: strings.Split(strings.TrimSpace(want.stdout), "\n")}
+		h := &hydraJob{t: t, program: heat, length: length, rng: rand.New(rand.NewPCG(seed, 0)), want: strings.Split(strings.TrimSpace(want.Stdout), "\n")}
 		h.run(mpiexec, args...)
 		all.add(h.kills)
 		if t.Failed() {
@@ -123,7 +124,7 @@ func (h *hydraJob) run(mpiexec string, args ...string) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute+10*h.length)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, mpiexec, append([]string{"-disable-auto-cleanup", "-genv", env.Replicas, "2", "-genv", env.Spares, "3",
-		"-n", "7", "../../scripts/shield.sh", h.program}, args...)...)
+		"-n", "7", "../../../scripts/shield.sh", h.program}, args...)...)
 	var stdout bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, h
 	cmd.Env = append(os.Environ(), "ARRIVED_DIR="+arrived)

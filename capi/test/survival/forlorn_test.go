@@ -1,14 +1,16 @@
-package test
+package survival
 
 import (
 	"strings"
 	"testing"
+
+	"banyan/internal/testing/cprogram"
 )
 
 // A program that waits for a rank that is through ends with an error, which names the call and its
 // line.
 func TestForlorn(t *testing.T) {
-	program := compile(t, "forlorn")
+	program := cprogram.Compile(t, "forlorn")
 	for _, c := range []struct {
 		name, says string
 	}{
@@ -21,8 +23,8 @@ func TestForlorn(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			o := run(t, tool("banyan"), "run", "-n", "3", program, c.name)
-			if (o.code == 0) != (c.says == "") || !strings.Contains(o.stderr, c.says) {
+			o := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "3", program, c.name)
+			if (o.Code == 0) != (c.says == "") || !strings.Contains(o.Stderr, c.says) {
 				t.Errorf("want %q: %v", c.says, o)
 			}
 		})
@@ -32,10 +34,10 @@ func TestForlorn(t *testing.T) {
 // The replicas of a program whose rounds depend on the process have diverged. When one of each rank
 // dies, what is left waits for a rank that is through: the job ends with an error. It used to hang.
 func TestForlornReplicas(t *testing.T) {
-	o := run(t, tool("banyan"), "run", "-n", "2", "--replicas", "2", "--fault", "kill rank=0 replica=0 at=200ms; kill rank=1 replica=1 at=200ms",
-		compile(t, "forlorn"), "rounds")
+	o := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "2", "--replicas", "2", "--fault", "kill rank=0 replica=0 at=200ms; kill rank=1 replica=1 at=200ms",
+		cprogram.Compile(t, "forlorn"), "rounds")
 	const says = "MPI_Allreduce on MPI_COMM_WORLD, rank 0: rank 1 has finished and sends nothing more, so what this call waits for never comes (called at forlorn.c:17): replicas have sent different messages, which replication doesn't allow (send-determinism;"
-	if o.code != 1 || !strings.Contains(o.stderr, says) {
+	if o.Code != 1 || !strings.Contains(o.Stderr, says) {
 		t.Errorf("want %q: %v", says, o)
 	}
 }
