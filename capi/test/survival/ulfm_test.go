@@ -166,6 +166,21 @@ func TestResilientLed(t *testing.T) {
 	}
 }
 
+// Threads, a file and windows go on when a led rank has lost all its replicas.
+func TestThinned(t *testing.T) {
+	program := cprogram.Compile(t, "thinned")
+	for _, transport := range []string{"shm", "tcp"} {
+		for _, how := range [][]string{{"threads", "200"}, {"file", "200", filepath.Join(t.TempDir(), "file")}, {"window", "200"}} {
+			o := cprogram.Run(t, cprogram.Tool("banyan"), append([]string{"run", "-n", "3", "--replicas", "2", "--order", "leader", "--with-ft", "ulfm", "--transport", transport,
+				"--fault", "kill rank=1 replica=0 at=send:150; kill rank=1 replica=1 at=send:350", program}, how...)...)
+			if o.Code != 0 || strings.Count(o.Stdout, "goes on: ") != 2 {
+				t.Errorf("%s, %v: %v", transport, how, o)
+			}
+			o.NoTrace(t)
+		}
+	}
+}
+
 // Fortran has the functions in the module mpi_ext, with handles as mpi and as mpi_f08 have them.
 func TestULFMFortran(t *testing.T) {
 	if _, err := exec.LookPath("gfortran"); err != nil {

@@ -38,7 +38,8 @@
 //
 // # What is relied on
 //
-//   - Replicas of a rank send the same messages, as package replica has it.
+//   - Replicas of a rank send the same messages, as package replica has it. Invariant 2 needs that
+//     they send them in one order, as programs of one thread do.
 //   - A process hears of deaths before what the coordinator says after them, and receives nothing
 //     of a process whose death it has heard of.
 //   - Frames of one ordered pair of processes arrive in order, and all of them unless one of
