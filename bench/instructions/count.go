@@ -24,7 +24,7 @@ type Row struct {
 }
 
 // Rows returns the rows of the project's goals: small messages, small collectives, with replicas
-// and without; messages and streams of types with gaps, and messages beside a thousand that wait.
+// and without, and in leader order; messages and streams of types with gaps, and messages beside a thousand that wait.
 func Rows() []Row {
 	var rows []Row
 	add := func(kind string, bytes, procs, replicas int, ranks ...int) {
@@ -49,6 +49,11 @@ func Rows() []Row {
 		rows[len(rows)-1].Ahead = true
 	}
 	add("barrier", 0, 2, 2, 0)
+	for _, order := range []string{"auto", "leader"} { // messages whose sources are named ask for none
+		for _, ahead := range []bool{false, true} {
+			rows = append(rows, Row{Row: peers.Row{Kind: "latency", Bytes: 8, Procs: 2, Replicas: 2, Order: order}, Ahead: ahead})
+		}
+	}
 	for _, kind := range []string{"vector", "indexed", "struct"} {
 		add(kind, 1024, 2, 1, 0)
 		add(kind, 16<<10, 2, 1, 0)

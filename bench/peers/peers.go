@@ -80,6 +80,8 @@ type Row struct {
 	TCP   bool
 	// Replicas is how many processes each rank has, 0 for one.
 	Replicas int
+	// Order is what banyan's flag of that name says of replicas; empty: nothing.
+	Order string
 }
 
 func (r Row) String() string {
@@ -90,6 +92,9 @@ func (r Row) String() string {
 	replicas := ""
 	if r.Replicas > 1 {
 		replicas = fmt.Sprintf(" with %d replicas", r.Replicas)
+	}
+	if r.Order != "" {
+		replicas += " in order " + r.Order
 	}
 	return fmt.Sprintf("%s of %d bytes, %d processes%s%s", r.Kind, r.Bytes, r.Procs, replicas, transport)
 }
@@ -232,7 +237,11 @@ func (b *Bench) command(library int, r Row) []string {
 	start := l.Exec
 	switch {
 	case r.Replicas > 1 && l.Replicas != nil:
-		start = append(slices.Clone(l.Replicas), strconv.Itoa(r.Replicas), "-n")
+		start = append(slices.Clone(l.Replicas), strconv.Itoa(r.Replicas))
+		if r.Order != "" {
+			start = append(start, "--order", r.Order)
+		}
+		start = append(start, "-n")
 	case r.Replicas > 1:
 		return nil
 	case r.TCP:

@@ -23,7 +23,7 @@ type heldMessage struct {
 // are told then of those that they haven't heard of.
 func (p *Process) holdsOutput() bool {
 	o := p.order
-	if o == nil {
+	if o == nil || o.m.Len() == 0 && o.made.empty() { // nothing was ever decided
 		return false
 	}
 	p.decide()

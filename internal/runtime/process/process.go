@@ -227,7 +227,7 @@ type Process struct {
 	graduals   graduals
 	layers     layers
 	concurrent bool     // several threads of the program have communicated at the same time
-	special    bool     // receives take the long way: concurrent, or in leader order
+	special    bool     // some receives take the long way (specially): concurrent, or in leader order
 	watched    bool     // somebody is told which message a receive takes: with mirror, or in leader order
 	order      *ordered // nil: nobody decides what timing decides
 	once       onces

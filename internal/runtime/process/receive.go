@@ -63,7 +63,7 @@ func (p *Process) Receive(context uint64, src proto.Rank, tag int32, buffer []by
 	h, r := p.newRequest(receiving)
 	r.buffer, r.context, r.peer, r.tag = buffer, context, src, tag
 	e := match.Envelope{Context: context, Src: src, Tag: tag}
-	if p.special {
+	if p.special && p.specially(&e) {
 		p.receiveSpecially(h, r, e)
 		return h
 	}
@@ -91,6 +91,12 @@ func (p *Process) awaitsNone(h Handle, r *request, err error) {
 	}
 	p.match.Cancel(r.posted)
 	p.complete(h, r, err)
+}
+
+// specially tells whether a receive takes the long way: it names no source, or no tag, or others
+// that do wait to be posted. All other receives are as in any program.
+func (p *Process) specially(e *match.Envelope) bool {
+	return e.Src < 0 || e.Tag < 0 || p.order != nil && len(p.order.held) > 0
 }
 
 // receiveSpecially is Receive in a program of several threads, and in leader order.

@@ -37,7 +37,8 @@ Latency is one message sent and one received. Stream is a window of 64 messages 
 starts all sends, rank 1 all receives, and each waits for all of them. Rate is 64 messages, of which
 rank 1 receives the oldest before it posts another. Rows with replicas are Banyan's
 only: a process that is ahead of the other replicas of its rank keeps what it sends for them, one
-behind needn't.
+behind needn't. Their order is that of --order of banyan run: auto and leader should cost nothing
+where no call depends on timing, as here.
 
 With --profile NAME the functions of that library are listed instead, for each row, those with
 the most instructions first; with --path, in the order in which they ran.
@@ -73,6 +74,17 @@ func (r *counted) place() any {
 		return "behind"
 	}
 	return nil
+}
+
+// order is that of the replicas, as --order has it; nil if there are none.
+func (r *counted) order() any {
+	switch {
+	case r.Replicas < 2:
+		return nil
+	case r.Order == "":
+		return "free"
+	}
+	return r.Order
 }
 
 func (f *instructionsFlags) run(cmd *cobra.Command) error {
@@ -147,6 +159,7 @@ func instructionColumns(libraries []peers.Library) []table.Column[counted] {
 		table.Col("bytes", func(r *counted) any { return r.Bytes }),
 		table.Col("procs", func(r *counted) any { return r.Procs }),
 		table.Col("replicas", func(r *counted) any { return max(1, r.Replicas) }),
+		table.Col("order", func(r *counted) any { return r.order() }),
 		table.Col("rank", func(r *counted) any { return r.Rank }),
 		table.Col("place", func(r *counted) any { return r.place() }),
 	}
@@ -187,6 +200,7 @@ func (f *instructionsFlags) writeProfile(out io.Writer, rows []counted) error {
 		table.Col("bytes", func(r *ran) any { return r.Bytes }),
 		table.Col("procs", func(r *ran) any { return r.Procs }),
 		table.Col("replicas", func(r *ran) any { return max(1, r.Replicas) }),
+		table.Col("order", func(r *ran) any { return r.order() }),
 		table.Col("rank", func(r *ran) any { return r.Rank }),
 		table.Col("place", func(r *ran) any { return r.place() }),
 		table.Col("instructions", func(r *ran) any { return r.Stretch.Instructions }),
