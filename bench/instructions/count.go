@@ -24,7 +24,8 @@ type Row struct {
 }
 
 // Rows returns the rows of the project's goals: small messages, small collectives, with replicas
-// and without, and in leader order; messages and streams of types with gaps, and messages beside a thousand that wait.
+// and without, and in leader order; messages and streams of types with gaps, and messages beside a
+// thousand that wait.
 func Rows() []Row {
 	var rows []Row
 	add := func(kind string, bytes, procs, replicas int, ranks ...int) {
