@@ -95,6 +95,11 @@ func (l Layout) MaxDegree() int { return l.degree }
 // Replicated says whether some rank has several replicas.
 func (l Layout) Replicated() bool { return l.degree > 1 }
 
+// AllReplicated tells whether every rank has several replicas.
+func (l Layout) AllReplicated() bool {
+	return l.degree > 1 && (l.partial == nil || slices.Min(l.partial.degrees) > 1)
+}
+
 // Proc is the process that runs the given replica of rank r, which must have
 // that many.
 func (l Layout) Proc(r proto.Rank, replica int) proto.Proc {

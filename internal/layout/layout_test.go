@@ -32,6 +32,9 @@ func checkLayout(t interface{ Fatalf(string, ...any) }, l Layout, degrees []int)
 	if int(next) != l.Procs() || l.Holds(next) || l.Holds(proto.NoProc) || l.Ranks() != len(degrees) || l.MaxDegree() != slices.Max(degrees) {
 		t.Fatalf("%v: %d processes of %d ranks", degrees, l.Procs(), l.Ranks())
 	}
+	if l.Replicated() != (slices.Max(degrees) > 1) || l.AllReplicated() != (slices.Min(degrees) > 1) {
+		t.Fatalf("%v: replicated %v, all %v", degrees, l.Replicated(), l.AllReplicated())
+	}
 }
 
 func TestUniformLayout(t *testing.T) {

@@ -147,7 +147,7 @@ func (j *Job) join() error {
 	if j.replacement != nil {
 		return j.Engine.AwaitLog()
 	}
-	return nil
+	return j.Engine.AwaitPrefix()
 }
 
 // identify finds out which process this is, how the job runs, and which supervisor it has.

@@ -105,6 +105,9 @@ func newRollbackLead(p *plan) *rollbackLead {
 		committed: cut{output: make([][2]int64, p.ranks)}, taking: cut{slot: 1, output: make([][2]int64, p.ranks)},
 		kept: make(map[partAt]struct{}), inputs: make([]int64, p.size), opaque: slices.Repeat([]int64{-1}, p.size), readiness: newReadiness(p.size),
 	}
+	if p.Order != OrderFree && p.layout.AllReplicated() { // as process.Process.Repeats
+		r.Led()
+	}
 	r.screen = newRepeated(p.Screen, p.ranks)
 	p.Screen = r.screen
 	if p.SnapshotDir != "" {
@@ -180,7 +183,8 @@ func (j *job) carryOutRollback(a rollback.Action) {
 	r := j.back
 	switch a.Kind {
 	case rollback.Tell:
-		if x := (wentOn{r.Epoch(), a.Order.Snapshot}); a.Order.Kind == rollback.Resume && x != r.wentOn {
+		x := wentOn{r.Epoch(), a.Order.Snapshot}
+		if a.Order.Kind == rollback.Resume && x.snapshot != rollback.Beginning && x != r.wentOn {
 			r.wentOn = x
 			if a.Order.Snapshot != r.committed.number {
 				r.paused = time.Since(r.begun)
@@ -213,6 +217,8 @@ func (j *job) carryOutRollback(a rollback.Action) {
 	case rollback.Abandoned:
 		r.late++
 		j.warnOnce("snapshot: "+a.Text, fmt.Sprintf("no snapshot was taken: %s; the job goes on, and the next one is tried", a.Text))
+	case rollback.Apart:
+		j.warn(a.Text)
 	case rollback.Fail:
 		j.note("the job can't go back: " + a.Text)
 		j.end(OutcomeRankLost, a.Text, r.code)
@@ -333,8 +339,6 @@ func (p *plan) checkRollback() error {
 		return errors.New("--measure-costs measures snapshots and the way back to them: add --rollback")
 	case !p.Rollback:
 		return nil
-	case p.layout.Replicated() && p.Order != OrderFree:
-		return errors.New("--rollback goes with replicas in free order only: what a leader has decided isn't part of a snapshot yet")
 	case p.inproc():
 		return errors.New("the transport inproc has all ranks in one process: nothing would be left to go back")
 	case p.Trace != "":

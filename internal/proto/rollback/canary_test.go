@@ -50,6 +50,14 @@ const (
 	takenWhileJoining bug = "taken while joining"
 	// A process sends no marker to one that it takes for dead, and nobody waits for that.
 	suspectsLeftOut bug = "suspects left out"
+	// In leader order a process stands while what it has sent waits for siblings.
+	unwaited bug = "unwaited"
+	// What was decided before the first safe point isn't in the snapshot.
+	unprefixed bug = "unprefixed"
+	// Processes in leader order don't stand at their first safe point until all do.
+	ungathered bug = "ungathered"
+	// A message that is sent again is left out of a snapshot whose program may have seen it.
+	seenDropped bug = "seen dropped"
 )
 
 // before runs before the coordinator is told anything.
@@ -143,14 +151,19 @@ func TestCanaries(t *testing.T) {
 		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, steps: 3, snapshots: 2, deaths: 1, replacements: 1, queued: true, bug: healedMeanwhile}, nil},
 		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, steps: 3, snapshots: 2, deaths: 1, replacements: 1, queued: true, bug: takenWhileJoining}, nil},
 		{options{ranks: 2, hosts: 1, steps: 2, snapshots: 1, suspicions: 1, bug: suspectsLeftOut}, errTwoCut},
+		{options{ranks: 2, hosts: 1, led: true, steps: 2, snapshots: 1, bug: unwaited}, errTwoCut},
+		{options{ranks: 2, hosts: 1, led: true, choices: 1, steps: 2, snapshots: 1, deaths: 1, bug: unprefixed}, errSetUp},
+		{options{ranks: 2, hosts: 1, led: true, steps: 3, snapshots: 1, deaths: 1, bug: ungathered}, nil},
+		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, led: true, steps: 3, snapshots: 1, deaths: 1, ahead: true, bug: seenDropped}, errTwoCut},
 	} {
 		t.Run(string(tc.bug), func(t *testing.T) {
 			var stats explore.Stats
 			var err error
-			if tc.replacements == 0 {
+			many := tc.replacements > 0 || tc.ahead // states before the mistake
+			if !many {
 				stats, err = explore.All(newWorld(tc.options), 1e6)
 			}
-			for seed := uint64(1); tc.replacements > 0 && seed <= 5000 && err == nil; seed++ { // many states before the mistake
+			for seed := uint64(1); many && seed <= 50_000 && err == nil; seed++ {
 				err = explore.Random(newWorld(tc.options), seed, 5000)
 			}
 			var v *explore.Violation

@@ -3,7 +3,6 @@ package rollback
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"banyan/internal/layout"
 	"banyan/internal/proto"
@@ -31,6 +30,7 @@ const (
 	Kill                        // kill all processes; each one's end is told to Died or Left
 	Restart                     // start all processes, of epoch Epoch, from Snapshot; then call Began
 	Abandoned                   // tell the user once why Snapshot wasn't taken: Text
+	Apart                       // tell the user that what was decided first isn't kept: Text
 	Fail                        // end the job: Text
 )
 
@@ -56,6 +56,7 @@ const (
 	fetches              // the epoch has begun; parts of the snapshot are copied to their hosts
 	falls                // waits for the ends of all processes
 	over
+	gathers // waits until all stand at their first safe points
 )
 
 // member is what the Coordinator knows of a process.
@@ -94,6 +95,8 @@ type Coordinator struct {
 	deadline  proto.Time
 	restarts  int
 	ending    bool     // a process has left, or is about to: there are no more snapshots
+	led       bool     // all ranks have replicas in leader order
+	loose     bool     // not all have stood at their first safe points
 	members   []member // by Proc
 	shares    []share  // by rank
 }
@@ -139,9 +142,9 @@ func (c *Coordinator) Began(home, buddy []Host, out *[]Action) {
 	for r := range c.shares {
 		c.shares[r].asked = nil
 	}
-	c.ending = false
+	c.ending, c.loose = false, false
 	if c.committed == Beginning {
-		c.phase = runs
+		c.gather()
 		return
 	}
 	if c.lost(out) {
@@ -149,7 +152,11 @@ func (c *Coordinator) Began(home, buddy []Host, out *[]Action) {
 	}
 	c.phase = fetches
 	for i := range c.members {
-		if at := c.homeOf(proto.Proc(i)); c.members[i].alive && !slices.Contains(c.shareOf(at.Proc).copies, at) {
+		switch at := c.homeOf(proto.Proc(i)); {
+		case !c.members[i].alive:
+		case slices.Contains(c.shareOf(at.Proc).copies, at):
+			c.tellHere(at.Proc, out)
+		default:
 			c.replicate(at, out)
 		}
 	}
@@ -235,6 +242,8 @@ func (c *Coordinator) Heard(now proto.Time, p proto.Proc, x Report, out *[]Actio
 		return c.allSaid()
 	}
 	switch {
+	case x.Kind == Came && c.phase == gathers:
+		c.came(now, p, out)
 	case x.Kind == Paused && c.phase == fetches && x.Snapshot == c.committed:
 		m.sent, m.sends = append([]proto.Proc{}, x.Sent...), x.Sends // until the parts are there
 	case x.Snapshot != c.taking && !loading || x.Snapshot == Beginning:
@@ -297,7 +306,7 @@ func (c *Coordinator) flush(n Snapshot, out *[]Action) {
 	c.enter(saves)
 	for i := range c.members {
 		if c.members[i].alive {
-			*out = append(*out, Action{Kind: Tell, Proc: proto.Proc(i), Order: Order{Kind: Flush, Snapshot: n, From: from[i], Sends: sends}})
+			*out = append(*out, Action{Kind: Tell, Proc: proto.Proc(i), Order: Order{Kind: Flush, Snapshot: n, From: from[i], Sends: sends, Repeats: c.led && !c.loose}})
 		}
 	}
 }
@@ -432,6 +441,9 @@ func (c *Coordinator) Copied(n Snapshot, to Place, problem string, out *[]Action
 			s.copies = append(slices.Clone(s.copies), to)
 		}
 		if c.phase == fetches {
+			if m := &c.members[to.Proc]; m.alive && to == c.homeOf(to.Proc) {
+				c.tellHere(to.Proc, out)
+			}
 			c.fetched()
 			c.readyToFlush(out)
 		}
@@ -452,14 +464,12 @@ func (c *Coordinator) Deadline() proto.Time { return c.deadline }
 
 // Tick abandons a snapshot that takes too long.
 func (c *Coordinator) Tick(now proto.Time, out *[]Action) {
-	if now >= c.deadline && c.phase >= holds && c.phase <= saves {
-		var late []string
-		for i := range c.members {
-			if m := &c.members[i]; m.alive && !m.said {
-				late = append(late, c.name(proto.Proc(i)))
-			}
-		}
-		c.abandon(fmt.Sprintf("not all ranks came to the same safe point in time (%s)", listed(late)), out)
+	switch {
+	case now < c.deadline:
+	case c.phase == gathers:
+		c.apart(out)
+	case c.phase >= holds && c.phase <= saves:
+		c.abandon(fmt.Sprintf("not all ranks came to the same safe point in time (%s)", c.late()), out)
 	}
 }
 
@@ -478,22 +488,4 @@ func (c *Coordinator) abandon(why string, out *[]Action) {
 func (c *Coordinator) fail(why string, out *[]Action) {
 	c.phase, c.deadline = over, proto.Never
 	*out = append(*out, Action{Kind: Fail, Text: why})
-}
-
-// name names a process for the user.
-func (c *Coordinator) name(p proto.Proc) string {
-	r := c.layout.Rank(p)
-	if c.layout.Degree(r) == 1 {
-		return r.String()
-	}
-	return fmt.Sprintf("%v replica %d", r, c.layout.Replica(p))
-}
-
-// listed are the first of some names.
-func listed(names []string) string {
-	const most = 3
-	if len(names) > most {
-		return fmt.Sprintf("%s and %d others", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return strings.Join(names, ", ")
 }

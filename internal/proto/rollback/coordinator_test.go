@@ -71,8 +71,12 @@ func TestResumesFromDisk(t *testing.T) {
 	for p := range proto.Proc(2) { // the ranks come to their first safe points before the copies
 		c.Heard(0, p, Report{Kind: Paused, Snapshot: 7, Sent: []proto.Proc{1 - p}}, out)
 	}
-	for p := range proto.Proc(2) {
+	for p := range proto.Proc(2) { // each is told when its part is there
 		c.Copied(7, Place{Host(p), p}, "", out)
+		if a := (*out)[0]; a.Proc != p || a.Order.Kind != Start || a.Order.Snapshot != 7 {
+			t.Fatalf("%+v", *out)
+		}
+		*out = (*out)[1:]
 	}
 	if len(*out) != 2 || (*out)[0].Order.Kind != Flush || !slices.Equal((*out)[0].Order.From, []proto.Proc{1}) {
 		t.Fatalf("%+v", *out)

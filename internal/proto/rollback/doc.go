@@ -52,6 +52,21 @@
 // no replacement is started while one is taken, copied or loaded. If the last replica of a rank
 // dies while a replacement may have its state, the rank is lost if that fails.
 //
+// # Leader order
+//
+// In leader order (package order) what a process sends waits until its siblings know what was
+// decided. It comes to a safe point at which it is to stand when nothing waits any more: a marker
+// must be behind all that the program has sent.
+//
+// Before its first safe point a rank decides things that its registered state says nothing of. Its
+// part has them, and a process of a later epoch begins with them (Order.Repeats). So it is told
+// when its part is at its host (Start), and its program doesn't begin before. All of that must fit
+// together, so all stand at their first safe point until all have come there (gather.go).
+//
+// What a dead replica has decided behind the safe point is in no part. So nothing of a snapshot may
+// depend on it: it isn't taken where a message from behind a safe point is here, received or not. A
+// program may have seen it.
+//
 // # Invariants
 //
 //   - All processes load parts of one snapshot, which was committed: every live process's part was
@@ -72,8 +87,8 @@
 // world_test.go has a ring of ranks in which a message is under way at each safe point. Hosts,
 // processes and replacements die at every moment, also while a snapshot is taken, copied or
 // loaded; messages of dead processes arrive late; live processes are taken for dead, and killed a
-// while later. explore_test.go has the sizes. canary_test.go has the mistakes that the exploration
-// must find.
+// while later. worldled_test.go has leader order, explore_test.go the sizes. canary_test.go has the
+// mistakes that the exploration must find.
 //
 // # Limits
 //

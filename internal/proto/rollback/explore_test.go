@@ -37,6 +37,14 @@ func TestExhaustive(t *testing.T) {
 		{options{ranks: 2, hosts: 1, replicas: []int{2, 2}, steps: 2, snapshots: 1, deaths: 1}, true},
 		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, steps: 3, snapshots: 1, deaths: 1, queued: true}, true},
 		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, steps: 2, snapshots: 1, deaths: 2, replacements: 1}, true},
+		// In leader order, of one replica each to have few states, and of two.
+		{options{ranks: 2, hosts: 1, led: true, choices: 1, steps: 2, snapshots: 1, deaths: 1}, false},
+		{options{ranks: 2, hosts: 1, led: true, steps: 2, snapshots: 1, deaths: 1, limits: 1}, false},
+		{options{ranks: 2, hosts: 1, led: true, steps: 3, snapshots: 1, deaths: 1, limits: 1}, true},
+		{options{ranks: 2, hosts: 2, led: true, steps: 2, snapshots: 1, hostDeaths: 1}, false},
+		{options{ranks: 2, hosts: 2, led: true, steps: 2, snapshots: 1, hostDeaths: 1, queued: true}, true},
+		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, led: true, steps: 2, snapshots: 1, deaths: 1}, true},
+		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, led: true, steps: 2, snapshots: 1, deaths: 2}, true},
 		// A live one is taken for dead.
 		{options{ranks: 2, hosts: 1, steps: 2, snapshots: 1, suspicions: 1}, false},
 		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, steps: 2, snapshots: 1, suspicions: 1}, true},
@@ -66,7 +74,8 @@ func TestRandom(t *testing.T) {
 	for seed := uint64(1); seed <= seeds; seed++ {
 		n := int(seed)
 		o := options{ranks: 3 + n%3, hosts: 1 + n%4, steps: 4, snapshots: 4, deaths: n % 4, hostDeaths: n / 4 % 3, limits: n % 2, disk: uint64(n % 5 / 3 * (1 + n%3)), queued: n%2 == 0}
-		o.suspicions = n / 2 % 3
+		o.suspicions, o.led = n/2%3, n%7 < 3
+		o.choices = n % 2
 		if n%5 > 1 {
 			for r := range o.ranks {
 				o.replicas = append(o.replicas, 1+(n/5+r)%(2+n%2))

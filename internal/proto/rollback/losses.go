@@ -26,6 +26,9 @@ func (c *Coordinator) Leaving(p proto.Proc, e Epoch, out *[]Action) {
 		c.fail(fmt.Sprintf("%s has finalised, and has come to no safe point: it can't go on from snapshot %d", c.name(p), c.committed), out)
 	case c.phase >= holds && c.phase <= saves:
 		c.abandon("", out)
+	case c.phase == gathers:
+		c.members[p].said = true
+		c.gathered(out)
 	}
 }
 
@@ -53,6 +56,8 @@ func (c *Coordinator) Died(p proto.Proc, e Epoch, saved bool, out *[]Action) {
 		c.fall(out)
 	case c.phase >= holds && c.phase <= saves:
 		c.abandon("", out)
+	default:
+		c.gathered(out)
 	}
 	c.restart(out)
 }

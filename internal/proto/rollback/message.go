@@ -38,6 +38,7 @@ const (
 	Aim                     // go on to safe point At, and stand there
 	Flush                   // when a marker of each of From has come, capture or load
 	Resume                  // go on: the snapshot is captured, loaded or abandoned
+	Start                   // the part of Snapshot is at the process's host, which is to load it
 )
 
 // Order is what the Coordinator tells a process.
@@ -47,6 +48,7 @@ type Order struct {
 	At       uint64
 	From     []proto.Proc
 	Sends    []uint64 // of Flush, where ranks have replicas: how many messages each has sent
+	Repeats  bool     // of Flush: parts have what was decided before the first safe point
 }
 
 // ReportKind says what a Report is.
@@ -58,6 +60,7 @@ const (
 	Paused                     // it stands where it should, and has sent to Sent since it was started
 	Captured                   // its host has its state; or it has loaded it
 	Unable                     // it can't be captured at this safe point, or comes to none any more
+	Came                       // it stands at its first safe point, until all do
 )
 
 // Report is what a process tells the Coordinator.

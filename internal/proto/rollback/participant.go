@@ -16,6 +16,7 @@ const (
 	paused         // it stands there
 	flushing       // it waits for markers
 	captured       // its state is captured or loaded
+	awaiting       // it stands at its first safe point until all have come to theirs
 )
 
 // DeedKind says what a Deed is.
@@ -41,6 +42,7 @@ type Deed struct {
 type Participant struct {
 	epoch    Epoch
 	loads    bool   // its first safe point loads a snapshot
+	here     bool   // its part of that is at its host
 	passed   uint64 // safe points that the program has come to
 	snapshot Snapshot
 	stage    stage
@@ -48,6 +50,7 @@ type Participant struct {
 	waits    bool         // the program stands at a safe point
 	awaited  []proto.Proc // whose markers it needs, once it was told
 	sends    []uint64     // how many messages each rank had sent there
+	repeats  bool         // parts have what was decided before the first safe point
 	marked   Snapshot     // the snapshot whose markers have come
 	marks    []proto.Proc // of these processes, in order
 
@@ -68,6 +71,9 @@ func NewParticipant(epoch Epoch, from Snapshot) *Participant {
 // Loads says whether the process is to load a snapshot and hasn't yet.
 func (p *Participant) Loads() bool { return p.loads }
 
+// Here says whether the part that the process is to load is at its host.
+func (p *Participant) Here() bool { return p.here }
+
 // Waits says whether the program stands at a safe point.
 func (p *Participant) Waits() bool { return p.waits }
 
@@ -87,6 +93,10 @@ func (p *Participant) Accepts(epoch Epoch) bool { return epoch == p.epoch }
 // come beyond that is from a replica that was ahead of its siblings, and has died: they send it
 // again.
 func (p *Participant) Sends() []uint64 { return p.sends }
+
+// Repeats says whether the process's part of the snapshot has what was decided before its first
+// safe point.
+func (p *Participant) Repeats() bool { return p.repeats }
 
 // Sent gives the processes to which this one has sent since it was started, in ascending order, and
 // how many messages its program has sent.
@@ -113,7 +123,7 @@ func (p *Participant) Ordered(now proto.Time, o Order, sent Sent, out *[]Deed) {
 		if p.stage != paused || o.Snapshot != p.snapshot {
 			return
 		}
-		p.stage, p.awaited, p.sends = flushing, o.From, o.Sends
+		p.stage, p.awaited, p.sends, p.repeats = flushing, o.From, o.Sends, o.Repeats
 		p.flushed(out)
 	case Resume:
 		if p.stage == free || o.Snapshot != p.snapshot {
@@ -121,6 +131,8 @@ func (p *Participant) Ordered(now proto.Time, o Order, sent Sent, out *[]Deed) {
 		}
 		p.stage, p.awaited, p.sends, p.loads = free, nil, nil, false
 		p.goOn(now, out)
+	case Start:
+		p.here = p.here || p.loads && o.Snapshot == p.snapshot
 	}
 }
 
@@ -131,7 +143,11 @@ func (p *Participant) Safepoint(now proto.Time, sent Sent, out *[]Deed) {
 		p.step = max(p.step, now-p.left, 1)
 	}
 	p.left = now
-	if p.stage == held || p.stage == aimed {
+	switch p.stage {
+	case awaiting:
+		p.waits = true
+		p.say(Report{Kind: Came}, out)
+	case held, aimed:
 		p.waits = true
 		p.stand(now, sent, out)
 	}

@@ -17,6 +17,8 @@ import (
 // Replica k of a rank sends to replica k of the next one. Where there is none, or it is dead, the
 // lowest live replica does; it begins with what hasn't come (package replica). Messages are known
 // by their numbers, and second copies are dropped. A replica may be ahead of another, and die.
+//
+// With led, ranks are in leader order (worldled_test.go).
 type world struct {
 	options
 	layout      layout.Layout
@@ -32,6 +34,7 @@ type world struct {
 	heals       []heal
 	restarting  bool
 	begins      Snapshot // what the epoch that starts goes back to
+	decided     []int    // by rank: what was decided in this epoch; 0: nothing yet
 	failed      string
 	ended       bool
 	commits     int
@@ -44,12 +47,15 @@ type options struct {
 	steps        int   // of the program
 	snapshots    int   // how many may be begun
 	deaths       int   // how many processes may die
+	ahead        bool  // only those may that are ahead of their siblings; snapshots are begun later
 	hostDeaths   int
 	replacements int    // how many may be started
 	limits       int    // how often a snapshot may take too long
 	suspicions   int    // how often a process may take a live one for dead, which is killed then
 	disk         uint64 // every how many snapshots one is on disk
 	queued       bool   // what the launcher says takes time
+	led          bool   // replicas are in leader order
+	choices      int    // how many outcomes a decision has then, beside one
 	bug          bug
 }
 
@@ -70,6 +76,7 @@ type process struct {
 	fenced    []bool // by Proc: which of them may live; it doesn't hear them any more
 	doomed    bool   // another one takes it for dead: the launcher is about to kill it
 	home      Host
+	ledState
 }
 
 type frame struct {
@@ -104,6 +111,7 @@ type part struct {
 	step, sent, received int
 	held                 []int
 	passed               uint64
+	choice, seen, first  int // of leader order
 }
 
 func newWorld(o options) *world {
@@ -153,7 +161,7 @@ func (w *world) buddies() (all []Host) {
 // start starts the processes of an epoch: one of each rank, and the others where a host runs none
 // of their rank.
 func (w *world) start() error {
-	w.restarting = false
+	w.restarting, w.decided = false, make([]int, w.ranks)
 	living := w.living()
 	home, buddy := make([]Host, len(w.procs)), make([]Host, len(w.procs))
 	for i := range w.procs {
@@ -172,7 +180,12 @@ func (w *world) start() error {
 			w.procs[i].dead[q] = home[q] == NoHost
 		}
 	}
-	return w.lead(func(out *[]Action) { w.coordinator.Began(home, buddy, out) })
+	w.gather()
+	return w.lead(func(out *[]Action) {
+		if w.coordinator.Began(home, buddy, out); w.bug == ungathered && w.coordinator.phase == gathers {
+			w.coordinator.phase = runs
+		}
+	})
 }
 
 func (w *world) rank(p int) int           { return int(w.layout.Rank(proto.Proc(p))) }
@@ -220,11 +233,15 @@ var (
 func (w *world) step(i int) error {
 	p := w.procs[i]
 	p.standing = false
+	if err := w.follow(i); err != nil {
+		return err
+	}
 	if !p.receives {
 		if p.step++; p.step <= w.steps {
 			p.sent++
-			for _, q := range w.covered(i) {
-				w.send(i, q, frame{epoch: p.epoch, number: p.sent})
+			p.waiting++
+			if !w.led {
+				w.output(i)
 			}
 		}
 		if p.receives = p.step > 1; p.receives {
@@ -238,12 +255,32 @@ func (w *world) step(i int) error {
 		p.received++
 		p.receives = false
 	}
-	if p.received == w.steps {
+	if last := p.received == w.steps; p.waiting > 0 && (last || !p.Idle() && w.bug != unwaited) {
+		p.coming = true
+		return nil
+	}
+	return w.come(i)
+}
+
+// come has a program come to a safe point, or to its end.
+func (w *world) come(i int) error {
+	p := w.procs[i]
+	if p.coming = false; p.received == w.steps {
 		p.finalised = true
 		return w.lead(func(out *[]Action) { w.coordinator.Leaving(proto.Proc(i), p.epoch, out) })
 	}
 	p.standing = true
 	return w.deeds(i, func(out *[]Deed) { p.Safepoint(w.now, w.sentTo(i), out) })
+}
+
+// output sends what a program has sent and what waited.
+func (w *world) output(i int) {
+	p := w.procs[i]
+	for ; p.waiting > 0; p.waiting-- {
+		for _, q := range w.covered(i) {
+			w.send(i, q, frame{epoch: p.epoch, number: p.sent - p.waiting + 1})
+		}
+	}
 }
 
 func (w *world) sentTo(i int) Sent {
@@ -270,7 +307,7 @@ func (w *world) send(from, to int, f frame) {
 // repeat sends a process what it lacks of what another one has sent.
 func (w *world) repeat(from, to int) {
 	p, q := w.procs[from], w.procs[to]
-	for n := q.received + len(q.held) + 1; n <= p.sent && !p.Loads(); n++ {
+	for n := q.received + len(q.held) + 1; n <= p.sent-p.waiting && !p.Loads(); n++ {
 		w.send(from, to, frame{epoch: p.epoch, number: n})
 	}
 }
@@ -393,7 +430,13 @@ func (w *world) take(i int, n Snapshot) (took bool, err error) {
 		held := slices.DeleteFunc(slices.Clone(p.held), func(n int) bool {
 			return n > before && w.bug != future
 		})
-		x := part{n, p.step, p.sent, p.received, held, p.Passed()}
+		if w.led && len(held) < len(p.held) && w.bug != seenDropped {
+			return false, w.deeds(i, func(out *[]Deed) { p.Fail("may have seen what is sent after that safe point", out) })
+		}
+		x := part{n, p.step, p.sent, p.received, held, p.Passed(), 0, p.seen, 0}
+		if p.Repeats() {
+			x.choice, x.first = p.choice, p.first
+		}
 		if w.bug == overwrites { // the store has room for one
 			s.parts[id] = nil
 		}
@@ -407,7 +450,10 @@ func (w *world) take(i int, n Snapshot) (took bool, err error) {
 	if x.snapshot != n {
 		return false, fmt.Errorf("%w: process %d has that of snapshot %d for %d", errTwoCut, i, x.snapshot, n)
 	}
-	p.step, p.sent, p.received = x.step, x.sent, x.received
+	if x.choice != 0 && p.choice != x.choice {
+		return false, fmt.Errorf("%w: process %d", errSetUp, i)
+	}
+	p.step, p.sent, p.received, p.seen = x.step, x.sent, x.received, x.seen
 	if w.bug != undropped {
 		p.held = nil
 	}

@@ -87,6 +87,9 @@ func (w *world) checkCut(n Snapshot) error {
 				if from.sent != to.received+len(to.held) {
 					return fmt.Errorf("%w: rank %d has sent %d, rank %d has received %d and holds %v", errTwoCut, w.before(r), from.sent, r, to.received, to.held)
 				}
+				if to.seen > from.sent {
+					return fmt.Errorf("%w: rank %d has sent %d, rank %d has seen %d", errTwoCut, w.before(r), from.sent, r, to.seen)
+				}
 			}
 		}
 		for _, x := range parts[r] {
@@ -197,13 +200,13 @@ func (b *keyed) places(all []Place) {
 func (b *keyed) process(p *process) {
 	b.n(int(p.epoch), truth(p.alive), truth(p.reaped), truth(p.finalised), p.step, p.sent, p.received, truth(p.standing), truth(p.receives), int(p.home), len(p.held))
 	b.n(p.held...)
-	b.n(truth(p.doomed))
+	b.n(truth(p.doomed), p.choice, p.first, p.seen, p.waiting, truth(p.coming))
 	for q, is := range p.dead {
 		b.n(truth(is), truth(p.fenced[q]))
 	}
 	b.procs(p.to)
 	q := p.Participant
-	b.n(truth(q.loads), int(q.passed), int(q.snapshot), int(q.stage), int(q.at), truth(q.waits), int(q.marked))
+	b.n(truth(q.loads), truth(q.here), truth(q.repeats), int(q.passed), int(q.snapshot), int(q.stage), int(q.at), truth(q.waits), int(q.marked))
 	b.procs(q.awaited)
 	for _, n := range q.sends {
 		b.n(int(n))
@@ -215,8 +218,9 @@ func (b *keyed) process(p *process) {
 func (w *world) AppendKey(key []byte) []byte {
 	b := (*keyed)(&key)
 	c := w.coordinator
+	b.n(w.decided...)
 	b.n(w.snapshots, w.deaths, w.hostDeaths, w.limits, w.suspicions, w.replacements, truth(w.restarting), int(w.begins), len(w.failed), truth(w.ended))
-	b.n(int(c.epoch), int(c.committed), int(c.last), int(c.stored), int(c.phase), truth(c.loads), int(c.taking), truth(c.deadline == proto.Never), c.restarts, truth(c.ending))
+	b.n(int(c.epoch), int(c.committed), int(c.last), int(c.stored), int(c.phase), truth(c.loads), int(c.taking), truth(c.deadline == proto.Never), c.restarts, truth(c.ending), truth(c.loose))
 	for i := range c.members {
 		m := &c.members[i]
 		b.n(truth(m.alive), truth(m.left), truth(m.joining), int(m.home), int(m.buddy), int(m.at), truth(m.said), truth(m.sent != nil), int(m.sends))
@@ -240,7 +244,7 @@ func (w *world) AppendKey(key []byte) []byte {
 		}
 		b.n(len(w.lines[i]))
 		for _, l := range w.lines[i] {
-			b.n(int(l.dead), int(l.order.Kind), int(l.order.Snapshot), int(l.order.At))
+			b.n(int(l.dead), int(l.order.Kind), int(l.order.Snapshot), int(l.order.At), truth(l.order.Repeats))
 			b.procs(l.order.From)
 			for _, n := range l.order.Sends {
 				b.n(int(n))
@@ -273,7 +277,7 @@ func (w *world) AppendKey(key []byte) []byte {
 		b.n(int(s.committed), int(s.discarded))
 		for i := range w.procs {
 			for _, v := range s.parts[proto.Proc(i)] {
-				b.n(int(v.snapshot), v.data.step, v.data.received, len(v.data.held))
+				b.n(int(v.snapshot), v.data.step, v.data.received, len(v.data.held), v.data.choice, v.data.first, v.data.seen)
 			}
 			b.n(-1)
 		}

@@ -35,13 +35,15 @@ const (
 	evKillReplacement
 	evSuspect // who takes from for dead
 	evFence   // the launcher kills a process for that
+	evDecide  // a program decides from
+	evRelease // what a program has sent waits no longer
 )
 
 var eventNames = [...]string{"step", "arrive", "line", "report", "copied", "reaped", "take", "limit", "start", "kill", "host dies",
-	"heal", "state", "fill", "known", "heal failed", "kill replacement", "suspect", "fence"}
+	"heal", "state", "fill", "known", "heal failed", "kill replacement", "suspect", "fence", "decide", "release"}
 
 func (e event) String() string {
-	if e.kind == evArrive || e.kind == evSuspect {
+	if e.kind == evArrive || e.kind == evSuspect || e.kind == evDecide {
 		return fmt.Sprintf("%s:%d>%d", eventNames[e.kind], e.from, e.who)
 	}
 	return fmt.Sprintf("%s:%d", eventNames[e.kind], e.who)
@@ -50,7 +52,7 @@ func (e event) String() string {
 // canStep says whether a program has something to do.
 func (w *world) canStep(p *process) bool {
 	switch {
-	case !p.alive || p.finalised || p.Waits() || p.doomed: // what a doomed one does changes nothing any more
+	case !p.alive || p.finalised || p.Waits() || p.coming || p.doomed: // what a doomed one does changes nothing any more
 		return false
 	case p.receives:
 		return len(p.held) > 0
@@ -74,7 +76,15 @@ func (w *world) Events(dst []event) []event {
 	c := w.coordinator
 	add(evStart, 0, w.restarting)
 	for i, p := range w.procs {
-		add(evStep, i, w.canStep(p))
+		switch may := w.canStep(p) && w.mayBegin(i); {
+		case may && w.mustDecide(i):
+			for choice := range 1 + w.choices {
+				dst = append(dst, event{evDecide, i, choice + 1})
+			}
+		case may:
+			add(evStep, i, true)
+		}
+		add(evRelease, i, p.alive && p.waiting > 0 && !p.doomed)
 		for from := range w.procs {
 			if len(w.channels[w.channel(from, i)]) > 0 {
 				dst = append(dst, event{evArrive, i, from})
@@ -83,7 +93,7 @@ func (w *world) Events(dst []event) []event {
 		add(evLine, i, p.alive && len(w.lines[i]) > 0)
 		add(evReport, i, slices.ContainsFunc(w.said, func(x word) bool { return int(x.from) == i }))
 		add(evReaped, i, !p.alive && !p.reaped || p.finalised && p.alive && w.through())
-		add(evKill, i, w.deaths > 0 && p.alive && !w.through())
+		add(evKill, i, w.deaths > 0 && p.alive && !w.through() && (!w.ahead || w.isAhead(i)))
 		add(evHeal, i, w.mayHeal(i))
 		add(evFence, i, p.alive && p.doomed)
 		for q, other := range w.procs {
@@ -94,7 +104,7 @@ func (w *world) Events(dst []event) []event {
 	}
 	for i, h := range w.heals {
 		donor := w.procs[h.donor]
-		add(evState, i, h.alive && h.state == nil && donor.alive && !donor.receives && donor.standing && !donor.Loads() && !c.ending)
+		add(evState, i, h.alive && h.state == nil && donor.alive && !donor.receives && donor.standing && donor.waiting == 0 && !donor.Loads() && !c.ending)
 		add(evFill, i, h.alive && h.state != nil && !h.filled && !c.ending)
 		add(evKnown, i, h.filled)
 		add(evHealed, i, !h.filled && (!h.alive || h.state == nil && !donor.alive || c.ending))
@@ -103,12 +113,23 @@ func (w *world) Events(dst []event) []event {
 	for i := range w.copying {
 		add(evCopied, i, true)
 	}
-	add(evTake, 0, w.snapshots > 0 && c.phase == runs && c.taking == Beginning && !c.ending && (!c.joins() || w.bug == takenWhileJoining))
+	add(evTake, 0, w.snapshots > 0 && (!w.ahead || w.deaths == 0) && c.phase == runs && c.taking == Beginning && !c.ending && (!c.joins() || w.bug == takenWhileJoining))
 	add(evLimit, 0, w.limits > 0 && c.Deadline() != proto.Never)
 	for h, s := range w.stores {
 		add(evHostDies, h, w.hostDeaths > 0 && s != nil && !w.through())
 	}
 	return dst
+}
+
+// isAhead says whether a replica has sent more than each other one of its rank, two safe points at
+// least.
+func (w *world) isAhead(i int) bool {
+	for _, q := range w.of(w.rank(i)) {
+		if p := w.procs[q]; q != i && p.sent+1 >= w.procs[i].sent-w.procs[i].waiting {
+			return false
+		}
+	}
+	return true
 }
 
 // mayHeal says whether a replacement for a slot may be started.
@@ -193,6 +214,10 @@ func (w *world) Apply(e event) error {
 	switch e.kind {
 	case evStep:
 		return w.step(e.who)
+	case evDecide:
+		return w.decide(e.who, e.from)
+	case evRelease:
+		return w.release(e.who)
 	case evArrive:
 		return w.arrive(e.from, e.who)
 	case evLine:

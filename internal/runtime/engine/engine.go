@@ -156,6 +156,9 @@ func New(cfg Config, tr transport.Transport) *Engine {
 	e.orderOf(&e.cfg.Process)
 	e.p = process.New(e.cfg.Process, 0, tr, host{e})
 	e.done, e.led = e.p.Done, e.p.Led()
+	if e.back != nil && e.p.Repeats() && !cfg.Process.Replacement {
+		e.back.part.Gather()
+	}
 	if v := e.p.View(); v != nil {
 		e.views.list = append(e.views.list, v)
 	}

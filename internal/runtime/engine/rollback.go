@@ -54,8 +54,9 @@ const maxHeld = maxLibrary
 
 // Names of regions.
 const (
-	heldRegion  = "the library: messages that weren't received"
-	pointRegion = "the library: the number of the safe point"
+	prefixRegion = "the library: what was decided before the first safe point"
+	heldRegion   = "the library: messages that weren't received"
+	pointRegion  = "the library: the number of the safe point"
 )
 
 // ErrNoState is why a program can't run with rollback.
@@ -123,6 +124,11 @@ func (e *Engine) rollbackPoint(site Site) (restored bool, err error) {
 		}
 	}
 	restored = b.part.Loads()
+	if !b.part.Idle() {
+		// A marker is behind all that the program has sent. What waits for siblings to know of
+		// decisions would be in no part of the snapshot.
+		e.until(e.p.OutputSent)
+	}
 	e.deeds(func(out *[]rollback.Deed) { b.part.Safepoint(e.now(), e.contacts, out) })
 	for b.part.Waits() {
 		e.until(func() bool { return b.take != rollback.Beginning || !b.part.Waits() })
@@ -160,7 +166,7 @@ func (e *Engine) rollbackPoint(site Site) (restored bool, err error) {
 func (e *Engine) joinAtPoint(site Site) (restored bool, err error) {
 	s := &e.safe
 	s.passed = true
-	s.parts = slices.Clone(s.partOrder)
+	s.parts, s.led = slices.Clone(s.partOrder), e.living()
 	var handles error
 	e.outside(func() {
 		handles = site.Handles(true)
@@ -178,7 +184,8 @@ func (e *Engine) firstPoint(site Site) error {
 	if len(s.order) == 0 {
 		return ErrNoState
 	}
-	s.parts = slices.Clone(s.partOrder)
+	s.parts, s.led = slices.Clone(s.partOrder), e.living()
+	e.p.EndPrefix()
 	var handles error
 	e.outside(func() {
 		handles = site.Handles(true)
@@ -247,10 +254,21 @@ func (e *Engine) capture(site Site, n rollback.Snapshot) error {
 	if err != nil {
 		return fmt.Errorf("can't be captured at this safe point: %w", err)
 	}
+	led, err := e.saveLed(s.led)
+	if err != nil {
+		return fmt.Errorf("can't be captured at this safe point: %w", err)
+	}
+	var prefix []byte
+	if b.part.Repeats() {
+		if prefix, err = e.p.Prefix(); err != nil {
+			return fmt.Errorf("can't be captured: %w", err)
+		}
+	}
 	point := binary.LittleEndian.AppendUint64(nil, b.part.Passed())
-	// What changes its length comes last: before it nothing moves from one snapshot to the
-	// next.
-	regions = append(append(regions, s.library()...), state.Bytes(pointRegion, point), s.input.save(e.p), state.Bytes(heldRegion, held))
+	// What a process reads before its program begins comes first. What changes its length comes
+	// last: before it nothing moves from one snapshot to the next.
+	regions = append([]state.Region{state.Bytes(prefixRegion, prefix)}, append(regions, s.library()...)...)
+	regions = append(regions, state.Bytes(pointRegion, point), s.input.save(e.p), led, state.Bytes(heldRegion, held))
 	stream := state.NewEncoder(regions...)
 	e.outside(func() { err = b.Save(n, stream) })
 	if err != nil {
@@ -266,12 +284,16 @@ func (e *Engine) load(site Site, n rollback.Snapshot) error {
 	if err := e.settled(); err != nil {
 		return err
 	}
+	if err := e.p.Repeated(); err != nil {
+		return err
+	}
 	e.outside(site.Flush) // what the program wrote up to here was shown before
 	aside := &restoring{}
 	var held []byte
 	sinks := s.sinks(aside)
 	sinks = sinks[:len(sinks)-1] // there is no state of replication
-	sinks = append(sinks, aside.put(inputRegion, s.input.restore),
+	sinks = append(sinks, aside.put(inputRegion, s.input.restore), aside.put(ledRegion, e.restoreLed),
+		state.Sink{Name: prefixRegion, Limit: maxLibrary, Load: func([]byte) error { return nil }}, // AwaitPrefix has read it
 		state.Sink{Name: heldRegion, Limit: maxHeld, Load: func(b []byte) error { held = b; return nil }},
 		state.Sink{Name: pointRegion, Limit: 8, Load: func(p []byte) error {
 			if len(p) != 8 {
@@ -299,6 +321,53 @@ func (e *Engine) load(site Site, n rollback.Snapshot) error {
 		}
 	})
 	return err
+}
+
+// AwaitPrefix waits, in a process in leader order that is to load a snapshot, until its part is at
+// its host, and takes from there what was decided before the first safe point. The program must not
+// begin before.
+func (e *Engine) AwaitPrefix() error {
+	e.lock()
+	defer e.mu.Unlock()
+	b := e.back
+	if b == nil || !b.part.Loads() || !e.p.Repeats() {
+		return nil
+	}
+	e.until(b.part.Here)
+	if !b.part.Here() {
+		return process.ErrClosed
+	}
+	var prefix []byte
+	var err error
+	e.outside(func() { prefix, err = e.prefixOf(b.From) })
+	if err == nil {
+		e.p.Repeat(prefix)
+	}
+	return err
+}
+
+// prefixOf reads what was decided before the first safe point: the first region of a part.
+func (e *Engine) prefixOf(n rollback.Snapshot) (prefix []byte, err error) {
+	from, err := e.back.Load(n)
+	if err != nil {
+		return nil, err
+	}
+	here := errors.New("the region is here")
+	d := state.NewDecoder(state.Sink{Name: prefixRegion, Limit: maxLibrary, Load: func(b []byte) error {
+		prefix = b
+		return here
+	}})
+	chunk := make([]byte, 4096)
+	for err == nil {
+		k, end := from.Read(chunk)
+		if err = d.Write(chunk[:k]); err == nil {
+			err = end
+		}
+	}
+	if errors.Is(err, here) {
+		return prefix, nil
+	}
+	return nil, fmt.Errorf("snapshot %d: what was decided before the first safe point can't be read: %w", n, err)
 }
 
 // decode reads a snapshot.

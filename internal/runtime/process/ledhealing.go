@@ -8,10 +8,10 @@ import (
 )
 
 // The replacement of dead replicas in leader order. A replacement runs to its first safe point as
-// one that follows: what its donor's program was told up to there is part of the donor's log. At
-// the safe point it takes over what the donor's machine knows, and the tail of the leader's log:
-// the decisions that the donor knows and its program hasn't come to. From there on it follows, or
-// leads when its turn has come.
+// one that follows: what its donor's program was told up to there (prefix.go) is part of the
+// donor's log. At the safe point it takes over what the donor's machine knows, and the tail of the
+// leader's log: the decisions that the donor knows and its program hasn't come to. From there on it
+// follows, or leads when its turn has come.
 //
 // Where threads are ordered, the log and the tail say of each decision whose it is, and in which
 // order threads act. At a safe point only one thread communicates, and none waits for its turn: the
@@ -19,40 +19,6 @@ import (
 //
 // A donor first waits until replication has all that its program has sent (OutputSent). While a
 // replacement joins, what other replicas of the rank send waits if it depends on later decisions.
-
-// noteAnswer notes in the log what the program was told.
-func (p *Process) noteAnswer(q Question, word uint64) {
-	if l := p.notes(p.order.at); l != nil {
-		l.decided.answer(q, word)
-		l.exceeded()
-	}
-}
-
-// noteMatch notes in the log what a receive of a thread takes.
-func (p *Process) noteMatch(t *ledThread, number uint64, m matched) {
-	if l := p.notes(t); l != nil {
-		l.decided.match(number, m)
-		l.exceeded()
-	}
-}
-
-// noteTurn notes in the log that the present thread acts.
-func (p *Process) noteTurn(context uint64) {
-	if l := p.notes(p.order.at); l != nil {
-		l.decided.turn(context)
-		l.exceeded()
-	}
-}
-
-// notes is the log, if there is one that goes on. What comes next is a thread's.
-func (p *Process) notes(t *ledThread) *history {
-	l := p.healing.history
-	if l == nil || l.frozen || l.over || p.healing.replay != nil {
-		return nil
-	}
-	l.decided.on(t.id)
-	return l
-}
 
 // spent tells whether the program has come to the end of what was decided.
 func (o *ordered) spent() bool {

@@ -60,13 +60,9 @@ type history struct {
 	arena   []byte // where heads, stamps and small messages go
 	bytes   int    // in all
 	sent    account
-	decided decisions // in leader order, what the program was told
-	over    bool      // the bound was passed: the log is useless
+	over    bool // the bound was passed: the log is useless
 	frozen  bool
 	whole   []byte // of a replacement: the log that it was given, instead of records
-	// answers are what was decided, in leader order, from when the log is frozen on. A
-	// replacement's are those that it was given.
-	answers []byte
 }
 
 type record struct {
@@ -114,7 +110,7 @@ func (l *history) eager(e match.Envelope, typ uint32, stamp, body []byte) {
 
 // exceeded ends a log that takes too much.
 func (l *history) exceeded() bool {
-	if l.bytes+l.decided.size() > LogLimit {
+	if l.bytes > LogLimit {
 		*l = history{over: true}
 	}
 	return l.over
@@ -154,9 +150,6 @@ func (l *history) freeze() {
 	}
 	l.frozen = true
 	l.arena = nil
-	if l.whole == nil {
-		l.answers = l.decided.take()
-	}
 }
 
 // noteSend counts a send of the program in the account.
@@ -170,16 +163,12 @@ func (p *Process) noteSend(context uint64, dst proto.Rank, tag int32, length int
 	}
 }
 
-// encoder is the stream of the log; in leader order with what was decided.
-func (l *history) encoder(led bool) *state.Encoder {
+// encoder is the stream of the log, with other regions.
+func (l *history) encoder(more ...state.Region) *state.Encoder {
 	if !l.frozen || l.over {
 		return nil
 	}
-	regions := []state.Region{l.region()}
-	if led {
-		regions = append(regions, state.Bytes(answersRegion, l.answers))
-	}
-	return state.NewEncoder(regions...)
+	return state.NewEncoder(append([]state.Region{l.region()}, more...)...)
 }
 
 func (l *history) region() state.Region {

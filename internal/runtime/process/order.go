@@ -46,6 +46,7 @@ type ordered struct {
 	free   bool // none is decided: the program has asked for threads (StayFree)
 
 	made   decisions  // that the machine doesn't know yet; of a leader
+	prefix prefix     // what was decided up to the first safe point
 	due    proto.Time // when siblings are told of decisions
 	untold int        // records that they haven't been told of
 	keeps  bool       // what was decided last is kept for all of them (kept.go)
@@ -80,6 +81,7 @@ func (p *Process) beginOrder() {
 		m:   order.New(order.Config{Degree: degree, Self: p.cfg.Layout.Replica(p.cfg.Self), Joins: p.cfg.Replacement}),
 		due: proto.Never, turns: map[uint64]*turns{}, byID: map[ThreadID]*ledThread{},
 	}
+	p.order.prefix.kept = p.cfg.Heal || p.cfg.Marker != nil // for replacements, and for snapshots
 	p.order.at = p.order.thread(0)
 	p.order.led = p.order.m.Leads()
 	p.order.begun = !p.cfg.Auto

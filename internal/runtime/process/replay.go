@@ -217,8 +217,11 @@ func (p *Process) EndReplay() error {
 		return fmt.Errorf("%w: what it has sent isn't what they have (messages: %d)", ErrReplay, p.healing.history.sent.messages)
 	}
 	p.healing.replay = nil
-	p.healing.history.whole, p.healing.history.answers = r.whole, r.answers
+	p.healing.history.whole = r.whole
 	p.healing.history.freeze()
+	if p.order != nil {
+		p.order.prefix.is(r.answers)
+	}
 	return nil
 }
 
@@ -232,13 +235,18 @@ func (p *Process) FreezeLog() error {
 		return fmt.Errorf("it has received more than %d MiB before its first safe point", LogLimit>>20)
 	}
 	p.healing.history.freeze()
-	return nil
+	p.EndPrefix()
+	_, err := p.Prefix()
+	return err
 }
 
 // LogEncoder is the stream of this process's log for a replacement, nil if it has none.
 func (p *Process) LogEncoder() *state.Encoder {
-	if p.healing.history == nil {
+	switch decided, err := p.Prefix(); {
+	case p.healing.history == nil || err != nil:
 		return nil
+	case p.order != nil:
+		return p.healing.history.encoder(state.Bytes(answersRegion, decided))
 	}
-	return p.healing.history.encoder(p.order != nil)
+	return p.healing.history.encoder()
 }

@@ -259,7 +259,7 @@ func TestFailedReplay(t *testing.T) {
 	l := &history{}
 	l.offer(envelope(1), 9, 0, make([]byte, p.clock.StampSize()))
 	l.freeze()
-	if err := p.FeedLog(drain(l.encoder(false))); err != nil {
+	if err := p.FeedLog(drain(l.encoder())); err != nil {
 		t.Fatal(err)
 	}
 	p.failReplay(ErrReplay)
@@ -285,7 +285,7 @@ func TestLogLimit(t *testing.T) {
 	if want := LogLimit / (EagerLimit + logHead + recordCost); n != want+1 {
 		t.Errorf("over after %d messages, want %d", n, want+1)
 	}
-	if l.records != nil || l.encoder(false) != nil {
+	if l.records != nil || l.encoder() != nil {
 		t.Error("something is kept")
 	}
 	l.eager(envelope(1), 3, nil, body)

@@ -23,6 +23,11 @@ import (
 // ErrHeld says that bytes aren't the messages that a process held.
 var ErrHeld = errors.New("the messages of the snapshot are damaged, or those of another job")
 
+// errSeen is why a led process isn't captured that has what another rank sends after its safe
+// point. A probe may have found it, and after a rollback that rank may decide otherwise, and not
+// send it. (Without a leader no decision depends on a probe, and the rank sends it again.)
+var errSeen = errors.New("a message is here that its sender sends after its safe point, and that the program may have seen")
+
 // Contacts appends the other processes with which this one may have exchanged anything, in
 // ascending order, and those that it takes for dead. Such a one may live for a moment, without
 // what would have been sent to it: it mustn't be captured, and isn't, since it waits for a marker
@@ -101,10 +106,11 @@ func late(stamp []byte, from proto.Rank, sends []uint64) bool {
 func (p *Process) HeldMessages(sends []uint64) ([]byte, error) {
 	var held []byte
 	n := uint64(0)
-	offered := false
+	offered, ahead := false, false
 	p.match.EachUnexpected(func(token uint32) {
 		_, a := p.receives.arrivals.at(token)
 		if late(a.stamp, a.envelope.Src, sends) {
+			ahead = true
 			return
 		}
 		n++
@@ -112,8 +118,11 @@ func (p *Process) HeldMessages(sends []uint64) ([]byte, error) {
 		held = varint.Append(held, a.envelope.Context, uint64(uint32(a.envelope.Src)), uint64(uint32(a.envelope.Tag)), uint64(a.typ))
 		held = varint.AppendBytes(held, a.body)
 	})
-	if offered {
+	switch {
+	case offered:
 		return nil, errors.New("a large message that nobody has received yet")
+	case ahead && p.Begun():
+		return nil, errSeen
 	}
 	return append(varint.Append(nil, n), held...), nil
 }

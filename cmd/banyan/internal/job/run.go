@@ -38,7 +38,8 @@ says how.
 With --rollback, a job survives the loss of a rank, too, and loses only the time since
 its last snapshot: the state that the program registers is kept in memory, at a safe point
 of all ranks, every --snapshot-every. When a rank has no replica left (without replicas: when
-its process dies), all processes start again and go on from there. With --snapshot-dir snapshots are kept on disk, too, and --resume goes on from them
+its process dies), all processes start again and go on from there. Replicas may be in leader order.
+With --snapshot-dir snapshots are kept on disk, too, and --resume goes on from them
 in another job. docs/guide/rollback.md says more.
 
 With --verify, the data that replicas send is compared. It finds data that a fault of
