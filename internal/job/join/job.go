@@ -19,7 +19,9 @@
 //     launcher that is the only one, and a process waits for PMI three times in all. From then on
 //     two processes connect when one of them first has something to send.
 //  5. The process tells its supervisor that it has come, and acts on what the supervisor and the
-//     engine say (supervisor.go, events.go) until it leaves (end.go).
+//     engine say (supervisor.go, events.go) until it leaves (end.go). Before its program begins, a
+//     replacement waits for its donor's log, and one in leader order that is to load a snapshot for
+//     its part of that.
 //
 // # The supervisor
 //
