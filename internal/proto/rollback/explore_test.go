@@ -44,7 +44,6 @@ func TestExhaustive(t *testing.T) {
 		{options{ranks: 2, hosts: 2, led: true, steps: 2, snapshots: 1, hostDeaths: 1}, false},
 		{options{ranks: 2, hosts: 2, led: true, steps: 2, snapshots: 1, hostDeaths: 1, queued: true}, true},
 		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, led: true, steps: 2, snapshots: 1, deaths: 1}, true},
-		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, led: true, steps: 2, snapshots: 1, deaths: 2}, true},
 		// A live one is taken for dead.
 		{options{ranks: 2, hosts: 1, steps: 2, snapshots: 1, suspicions: 1}, false},
 		{options{ranks: 2, hosts: 1, replicas: []int{2, 1}, steps: 2, snapshots: 1, suspicions: 1}, true},
