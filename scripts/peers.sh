@@ -3,6 +3,20 @@
 # Both can be installed at once: their commands are mpicc.openmpi, mpicc.mpich and so on.
 set -euo pipefail
 
+usage() {
+	cat <<-'END'
+		usage: scripts/peers.sh
+
+		Installs Debian's Open MPI and MPICH where they are missing, as root and with apt-get. "banyan
+		bench mpi", "banyan bench instructions" and "banyan bench startup" measure them beside Banyan.
+	END
+}
+case ${1:-} in
+'') ;;
+help | -h | --help) usage && exit ;;
+*) usage >&2 && exit 2 ;;
+esac
+
 missing=()
 command -v mpicc.openmpi >/dev/null || missing+=(openmpi-bin libopenmpi-dev)
 command -v mpicc.mpich >/dev/null || missing+=(mpich libmpich-dev)
