@@ -284,7 +284,8 @@ _Static_assert(offsetof(struct lane_win, members) == 48, "offset");
 
 struct lane_note {
 	uint32_t handle;
-	uint32_t state;
+	uint16_t state;
+	uint16_t flags;
 	uint64_t comm;
 	uint64_t context;
 	void *buffer;
@@ -294,11 +295,13 @@ struct lane_note {
 	int32_t tag;
 	int32_t got;
 	uint32_t bytes;
-	uint32_t flags;
+	uint16_t older;
+	uint16_t younger;
 };
 _Static_assert(sizeof(struct lane_note) == 64, "size");
 _Static_assert(offsetof(struct lane_note, handle) == 0, "offset");
 _Static_assert(offsetof(struct lane_note, state) == 4, "offset");
+_Static_assert(offsetof(struct lane_note, flags) == 6, "offset");
 _Static_assert(offsetof(struct lane_note, comm) == 8, "offset");
 _Static_assert(offsetof(struct lane_note, context) == 16, "offset");
 _Static_assert(offsetof(struct lane_note, buffer) == 24, "offset");
@@ -308,19 +311,25 @@ _Static_assert(offsetof(struct lane_note, source) == 44, "offset");
 _Static_assert(offsetof(struct lane_note, tag) == 48, "offset");
 _Static_assert(offsetof(struct lane_note, got) == 52, "offset");
 _Static_assert(offsetof(struct lane_note, bytes) == 56, "offset");
-_Static_assert(offsetof(struct lane_note, flags) == 60, "offset");
+_Static_assert(offsetof(struct lane_note, older) == 60, "offset");
+_Static_assert(offsetof(struct lane_note, younger) == 62, "offset");
 
 struct lane_notes {
-	uint32_t first;
+	uint16_t oldest;
+	uint16_t youngest;
+	uint32_t used;
 	uint32_t next;
+	char padding4[4];
 	int64_t posted;
 	struct lane_note table[256];
 };
-_Static_assert(sizeof(struct lane_notes) == 16400, "size");
-_Static_assert(offsetof(struct lane_notes, first) == 0, "offset");
-_Static_assert(offsetof(struct lane_notes, next) == 4, "offset");
-_Static_assert(offsetof(struct lane_notes, posted) == 8, "offset");
-_Static_assert(offsetof(struct lane_notes, table) == 16, "offset");
+_Static_assert(sizeof(struct lane_notes) == 16408, "size");
+_Static_assert(offsetof(struct lane_notes, oldest) == 0, "offset");
+_Static_assert(offsetof(struct lane_notes, youngest) == 2, "offset");
+_Static_assert(offsetof(struct lane_notes, used) == 4, "offset");
+_Static_assert(offsetof(struct lane_notes, next) == 8, "offset");
+_Static_assert(offsetof(struct lane_notes, posted) == 16, "offset");
+_Static_assert(offsetof(struct lane_notes, table) == 24, "offset");
 
 struct lane_memory {
 	uint32_t word;
@@ -351,7 +360,7 @@ struct lane_memory {
 	uint64_t winhandles[64];
 	struct lane_win *wins[64];
 };
-_Static_assert(sizeof(struct lane_memory) == 24960, "size");
+_Static_assert(sizeof(struct lane_memory) == 24968, "size");
 _Static_assert(offsetof(struct lane_memory, word) == 0, "offset");
 _Static_assert(offsetof(struct lane_memory, closed) == 4, "offset");
 _Static_assert(offsetof(struct lane_memory, counts) == 8, "offset");
@@ -375,9 +384,9 @@ _Static_assert(offsetof(struct lane_memory, peers) == 104, "offset");
 _Static_assert(offsetof(struct lane_memory, sizes) == 112, "offset");
 _Static_assert(offsetof(struct lane_memory, comms) == 368, "offset");
 _Static_assert(offsetof(struct lane_memory, notes) == 2928, "offset");
-_Static_assert(offsetof(struct lane_memory, types) == 19328, "offset");
-_Static_assert(offsetof(struct lane_memory, pacts) == 23424, "offset");
-_Static_assert(offsetof(struct lane_memory, winhandles) == 23936, "offset");
-_Static_assert(offsetof(struct lane_memory, wins) == 24448, "offset");
+_Static_assert(offsetof(struct lane_memory, types) == 19336, "offset");
+_Static_assert(offsetof(struct lane_memory, pacts) == 23432, "offset");
+_Static_assert(offsetof(struct lane_memory, winhandles) == 23944, "offset");
+_Static_assert(offsetof(struct lane_memory, wins) == 24456, "offset");
 
 #endif

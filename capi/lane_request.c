@@ -6,30 +6,25 @@
 
 #include "lane_frame.h"
 
-// place finds a free place for a note, NULL if there is none.
-static inline struct lane_note *place(struct lane_memory *m)
+// place takes a free place for a note. There is one.
+static inline struct lane_note *place(struct lane_notes *all)
 {
-	struct lane_notes *all = &m->notes;
-	if (m->waiting == 0)
-		all->first = all->next;
-	for (int tries = 0; all->next - all->first < LANE_NOTES && tries < LANE_NOTES; tries++) {
-		struct lane_note *n = &all->table[all->next % LANE_NOTES];
-		if (n->state == LANE_FREE)
-			return n;
-		all->next++; // it may lie between those that wait
-		if (m->waiting == 0)
-			all->first = all->next;
-	}
-	return NULL;
+	struct lane_note *n;
+	do
+		n = &all->table[all->next++ % LANE_NOTES];
+	while (UNLIKELY(n->state != LANE_FREE));
+	all->used++;
+	return n;
 }
 
 static inline bool note(struct lane_memory *m, void *buf, uint64_t capacity, int source, int tag, MPI_Comm comm, bool blocking, MPI_Request *request)
 {
 	int32_t world;
 	uint64_t context;
-	struct lane_note *n;
-	if (!idle(m) || !ends(m, comm, source, &world, &context) || !(n = place(m)))
+	struct lane_notes *all = &m->notes;
+	if (!idle(m) || !ends(m, comm, source, &world, &context) || all->used == LANE_NOTES)
 		return false;
+	struct lane_note *n = place(all);
 	n->state = LANE_WAITS;
 	n->comm = (uintptr_t)comm;
 	n->context = context;
@@ -39,7 +34,7 @@ static inline bool note(struct lane_memory *m, void *buf, uint64_t capacity, int
 	n->source = source;
 	n->tag = tag == MPI_ANY_TAG ? (int32_t)LANE_ANY_TAG : tag;
 	n->flags = blocking ? LANE_BLOCKING : 0;
-	m->notes.next++;
+	link_note(all, n);
 	m->waiting++;
 	*request = (MPI_Request)(uintptr_t)n->handle;
 	return true;
@@ -91,6 +86,7 @@ static inline void end(struct lane_memory *m, MPI_Request *request, MPI_Status *
 	if (n && n->state == LANE_RECEIVED) {
 		fill(status, n->source, n->got, n->bytes);
 		n->state = LANE_FREE;
+		m->notes.used--;
 		n->handle = (n->handle + LANE_GENERATION) % LANE_LAST_HANDLE;
 	} else {
 		fill(status, *request == BANYAN_NO_PROC ? MPI_PROC_NULL : MPI_ANY_SOURCE, MPI_ANY_TAG, 0);

@@ -103,16 +103,30 @@ static void enter(struct process *p)
 	struct lane_notes *all = &p->m->notes;
 	if (p->m->waiting == 0)
 		return;
-	for (uint32_t k = all->first; k != all->next; k++) {
-		struct lane_note *n = &all->table[k % LANE_NOTES];
+	for (uint32_t k = all->oldest; k != 0; k = all->table[k - 1].younger) {
+		struct lane_note *n = &all->table[k - 1];
 		if (n->state == LANE_WAITS) {
 			n->state = LANE_POSTED, p->lent++;
 			if (n->context != CONTEXT || n->world != 1 - p->rank || n->room != LARGEST)
 				fail("nonsense in a note");
-			post(p, &p->of[k % LANE_NOTES], n->tag == (int32_t)LANE_ANY_TAG ? MPI_ANY_TAG : n->tag, n->buffer);
+			post(p, &p->of[k - 1], n->tag == (int32_t)LANE_ANY_TAG ? MPI_ANY_TAG : n->tag, n->buffer);
 		}
 	}
 	p->m->waiting = 0;
+}
+
+// unlisted takes a note out of the list of those without a message.
+static void unlisted(struct process *p, struct lane_note *n)
+{
+	struct lane_notes *all = &p->m->notes;
+	if (n->older)
+		all->table[n->older - 1].younger = n->younger;
+	else
+		all->oldest = n->younger;
+	if (n->younger)
+		all->table[n->younger - 1].older = n->older;
+	else
+		all->youngest = n->older;
 }
 
 // settle leaves a receive that has ended to C.
@@ -121,6 +135,7 @@ static void settle(struct process *p, struct lane_note *n)
 	struct receive *r = &p->of[n - p->m->notes.table];
 	n->state = LANE_RECEIVED, n->got = r->got, n->bytes = r->bytes;
 	ADD(p->m->requests, -1);
+	unlisted(p, n);
 	p->lent--, p->settled++;
 }
 
@@ -129,9 +144,10 @@ static void leave(struct process *p)
 {
 	struct lane_notes *all = &p->m->notes;
 	if (p->lent != 0 && p->m->requests == p->lent)
-		for (uint32_t k = all->first; k != all->next; k++) {
-			struct lane_note *n = &all->table[k % LANE_NOTES];
-			struct receive *r = &p->of[k % LANE_NOTES], **at = &p->posted;
+		for (uint32_t k = all->oldest, younger; k != 0; k = younger) {
+			struct lane_note *n = &all->table[k - 1];
+			struct receive *r = &p->of[k - 1], **at = &p->posted;
+			younger = n->younger;
 			if (n->state != LANE_POSTED)
 				continue;
 			if (r->done) {
@@ -143,8 +159,6 @@ static void leave(struct process *p)
 			*at = r->next;
 			ADD(p->m->counts.posted, -1);
 			ADD(p->m->requests, -1);
-			if (p->m->waiting == 0)
-				all->first = k;
 			n->state = LANE_WAITS, p->m->waiting++, p->lent--, p->returned++;
 		}
 	unlock(p);
@@ -155,14 +169,18 @@ static bool make_note(struct process *p, int tag, char *buffer, MPI_Request *req
 {
 	enter(p);
 	struct lane_notes *all = &p->m->notes;
-	if (p->lent == 0)
-		all->first = all->next;
 	bool made = false;
-	while (!made && all->next - all->first < LANE_NOTES) {
+	while (!made && all->used < LANE_NOTES) {
 		struct lane_note *n = &all->table[all->next++ % LANE_NOTES];
 		if (n->state != LANE_FREE)
 			continue;
-		n->state = LANE_POSTED, p->lent++;
+		n->state = LANE_POSTED, p->lent++, all->used++;
+		n->older = all->youngest, n->younger = 0;
+		all->youngest = (uint16_t)(n - all->table + 1);
+		if (n->older)
+			all->table[n->older - 1].younger = all->youngest;
+		else
+			all->oldest = all->youngest;
 		n->comm = (uintptr_t)MPI_COMM_WORLD, n->context = CONTEXT, n->buffer = buffer, n->room = LARGEST;
 		n->world = n->source = 1 - p->rank, n->tag = tag == MPI_ANY_TAG ? (int32_t)LANE_ANY_TAG : tag;
 		*request = (MPI_Request)(uintptr_t)n->handle;
@@ -288,6 +306,7 @@ static int end_note(struct process *p, MPI_Request request, uint64_t *bytes, uin
 		fail("a request without its note");
 	if (n->state == LANE_POSTED) {
 		n->state = LANE_KEPT, p->lent--;
+		unlisted(p, n);
 		await(p, of(p, n));
 		n->got = of(p, n)->got, n->bytes = of(p, n)->bytes;
 	} else
@@ -295,6 +314,7 @@ static int end_note(struct process *p, MPI_Request request, uint64_t *bytes, uin
 	int tag = n->got;
 	*bytes = n->bytes;
 	n->state = LANE_FREE;
+	p->m->notes.used--;
 	n->handle = (n->handle + LANE_GENERATION) % LANE_LAST_HANDLE;
 	leave(p);
 	return tag;

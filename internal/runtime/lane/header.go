@@ -98,7 +98,7 @@ func (h *header) declare(t reflect.Type, name string) string {
 		return fmt.Sprintf("%s[%d]", h.declare(t.Elem(), name), t.Len())
 	case reflect.Int:
 		return "int64_t " + name
-	case reflect.Uint8, reflect.Uint32, reflect.Uint64, reflect.Int32, reflect.Int64:
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Int32, reflect.Int64:
 		return t.Kind().String() + "_t " + name
 	}
 	panic(fmt.Sprintf("lane: %v has no type in C", t))

@@ -19,7 +19,8 @@ import (
 // Where C can't make a note, Go does (Add), so that this receive, too, can be given back.
 type Note struct {
 	handle  uint32 // of the request; in a free place that of the next one
-	state   uint32
+	state   uint16
+	flags   uint16
 	comm    uint64 // handle
 	context uint64
 	buffer  unsafe.Pointer
@@ -29,7 +30,8 @@ type Note struct {
 	tag     int32  // or proto.AnyTag
 	got     int32  // the message's tag
 	bytes   uint32 // the message's
-	flags   uint32
+	older   uint16 // in the list of those without a message: 1 and a place; 0: none
+	younger uint16
 }
 
 // Flags of a Note.
@@ -59,18 +61,49 @@ const (
 	lastHandle = 1 << 31
 )
 
-// notes are the receives that were noted.
+// notes are the receives that were noted. Those without a message, which wait or are posted, are a
+// list in the order of the program: so one that waits long, as a thread's that doesn't run, costs the
+// others nothing.
 type notes struct {
-	first  uint32 // the place of the oldest that waits, modulo Notes, or of one before it
-	next   uint32 // one behind that of the youngest
-	posted int    // how many Go may give back
-	table  [Notes]Note
+	oldest   uint16 // 1 and a place; 0: none
+	youngest uint16
+	used     uint32 // places that aren't free
+	next     uint32 // the place to be tried first, modulo Notes
+	_        uint32
+	posted   int // how many Go may give back
+	table    [Notes]Note
 }
 
 func (n *notes) init() {
 	for i := range n.table {
 		n.table[i].handle = FirstNote + uint32(i)<<4
 	}
+}
+
+// link makes a note the youngest of those without a message.
+func (q *notes) link(place uint32) {
+	n := &q.table[place]
+	n.older, n.younger = q.youngest, 0
+	q.youngest = uint16(place + 1)
+	*q.behind(n.older) = q.youngest
+}
+
+// unlink takes a note out of the list, because it has its message or isn't C's any more.
+func (q *notes) unlink(n *Note) {
+	*q.behind(n.older) = n.younger
+	if n.younger == 0 {
+		q.youngest = n.older
+	} else {
+		q.table[n.younger-1].older = n.older
+	}
+}
+
+// behind is where the list says what follows a note, or, for 0, what it begins with.
+func (q *notes) behind(older uint16) *uint16 {
+	if older == 0 {
+		return &q.oldest
+	}
+	return &q.table[older-1].younger
 }
 
 // IsNote says whether a handle is one of a note's requests, present or not.
@@ -89,12 +122,14 @@ func (m *Memory) Post(post func(place uint32, n *Note)) {
 	if m.waiting == 0 {
 		return
 	}
-	for k := m.notes.first; k != m.notes.next; k++ {
-		if n := &m.notes.table[k%Notes]; n.state == waits {
+	for k := m.notes.oldest; k != 0; {
+		n := &m.notes.table[k-1]
+		if n.state == waits {
 			n.state = posted
 			m.notes.posted++
-			post(k%Notes, n)
+			post(uint32(k-1), n)
 		}
+		k = n.younger
 	}
 	m.waiting = 0
 }
@@ -106,44 +141,41 @@ func (m *Memory) Posted() int { return m.notes.posted }
 // Notes. source is a rank of the communicator, world that of the world; tag may be proto.AnyTag.
 func (m *Memory) Add(comm, context uint64, world proto.Rank, source int, tag int32, buffer []byte) (handle uint64, place uint32, ok bool) {
 	q := &m.notes
-	if m.waiting == 0 && q.posted == 0 {
-		q.first = q.next
+	if q.used == Notes {
+		return 0, 0, false
 	}
-	for range Notes {
-		if q.next-q.first == Notes {
-			return 0, 0, false
-		}
+	for {
 		place = q.next % Notes
 		q.next++
-		n := &q.table[place]
-		if n.state != free {
-			continue
+		if q.table[place].state == free {
+			break
 		}
-		*n = Note{handle: n.handle, state: posted, comm: comm, context: context, buffer: unsafe.Pointer(unsafe.SliceData(buffer)),
-			room: uint64(len(buffer)), world: int32(world), source: int32(source), tag: tag}
-		q.posted++
-		return uint64(n.handle), place, true
 	}
-	return 0, 0, false
+	n := &q.table[place]
+	*n = Note{handle: n.handle, state: posted, comm: comm, context: context, buffer: unsafe.Pointer(unsafe.SliceData(buffer)),
+		room: uint64(len(buffer)), world: int32(world), source: int32(source), tag: tag}
+	q.link(place)
+	q.used++
+	q.posted++
+	return uint64(n.handle), place, true
 }
 
 // Return gives the notes that Go has posted back to C. withdraw takes a receive back, and tells
 // whether its message has come; ok is false for one that must stay posted.
 func (m *Memory) Return(withdraw func(place uint32) (tag int32, bytes uint64, came, ok bool)) {
-	for k := m.notes.first; k != m.notes.next; k++ {
-		n := &m.notes.table[k%Notes]
+	for k := m.notes.oldest; k != 0; {
+		n := &m.notes.table[k-1]
+		place := uint32(k - 1)
+		k = n.younger
 		if n.state != posted {
 			continue
 		}
-		tag, bytes, came, ok := withdraw(k % Notes)
+		tag, bytes, came, ok := withdraw(place)
 		switch {
 		case !ok:
 		case came:
 			m.Settle(n, tag, bytes)
 		default:
-			if m.waiting == 0 {
-				m.notes.first = k
-			}
 			n.state = waits
 			m.waiting++
 			m.notes.posted--
@@ -154,6 +186,7 @@ func (m *Memory) Return(withdraw func(place uint32) (tag int32, bytes uint64, ca
 // Settle says that the message of a note that Go has posted is in its buffer.
 func (m *Memory) Settle(n *Note, tag int32, bytes uint64) {
 	n.state, n.got, n.bytes = received, tag, uint32(bytes)
+	m.notes.unlink(n)
 	m.notes.posted--
 }
 
@@ -171,20 +204,25 @@ func (m *Memory) Note(handle uint64) *Note {
 
 // Keep has C leave a request to Go from now on. It tells whether the message has been received.
 func (m *Memory) Keep(n *Note) (already bool) {
-	if n.state == posted {
-		m.notes.posted--
-	}
 	already = n.state == received
+	m.notes.drop(n)
 	n.state = kept
 	return already
 }
 
 // Free ends a request.
 func (m *Memory) Free(n *Note) {
-	if n.state == posted {
-		m.notes.posted--
-	}
+	m.notes.drop(n)
+	m.notes.used--
 	n.handle, n.state = (n.handle+generation)%lastHandle, free
+}
+
+// drop takes a note out of the list, if Go has posted it.
+func (q *notes) drop(n *Note) {
+	if n.state == posted {
+		q.unlink(n)
+		q.posted--
+	}
 }
 
 // Posted tells whether Go has posted the receive, and may give it back.

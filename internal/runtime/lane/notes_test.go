@@ -85,3 +85,40 @@ func TestNotesGoBack(t *testing.T) {
 		seen[h] = true
 	}
 }
+
+// A receive that waits long, as a thread's that doesn't run, takes one place and no more: others come
+// and go beside it for as long as they like, and it is still the oldest.
+func TestOldNote(t *testing.T) {
+	m, err := New(0, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	buffer := make([]byte, 8)
+	add := func(tag int32) (uint64, uint32) {
+		h, place, ok := m.Add(7, 3, 1, 1, tag, buffer)
+		if !ok {
+			t.Fatalf("there is no room for note %d", tag)
+		}
+		return h, place
+	}
+	old, _ := add(0)
+	for tag := int32(1); tag < 3*Notes; tag += 2 {
+		a, _ := add(tag)
+		b, _ := add(tag + 1)
+		m.Settle(m.Note(a), tag, 8) // the older of the two, or the younger
+		if tag%4 == 1 {
+			a, b = b, a
+		}
+		var order []int32
+		m.Return(func(uint32) (int32, uint64, bool, bool) { return 0, 0, false, true })
+		m.Post(func(_ uint32, n *Note) { order = append(order, n.tag) })
+		if len(order) != 2 || order[0] != 0 || order[1] != tag+1 {
+			t.Fatalf("notes %v are posted, want 0 and %d", order, tag+1)
+		}
+		m.Free(m.Note(a))
+		m.Free(m.Note(b))
+	}
+	if m.Free(m.Note(old)); m.Posted() != 0 || m.notes.used != 0 || m.notes.oldest != 0 || m.notes.youngest != 0 {
+		t.Errorf("%d are posted, %d used, from %d to %d, and there is no request", m.Posted(), m.notes.used, m.notes.oldest, m.notes.youngest)
+	}
+}
