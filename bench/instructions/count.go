@@ -95,18 +95,19 @@ type Stretch struct {
 }
 
 const (
-	// operations is how many operations programs/row.c marks after the first.
-	operations = 12
+	// Operations is how many operations programs/row.c marks after the first.
+	Operations = 12
 	// startLimit is how long a job may take until the counted process runs.
 	startLimit = 60 * time.Second
 )
 
 // Of counts the instructions of a row with the library of an index.
-// With replicas one process of the rank is counted. ok is false if the library has no such row.
-func Of(ctx context.Context, b *peers.Bench, library int, row Row) (c Count, ok bool, err error) {
+// With replicas one process of the rank is counted. ok is false if the library has no such row. each
+// is called after each of the [Operations], and again after those of another try.
+func Of(ctx context.Context, b *peers.Bench, library int, row Row, each func()) (c Count, ok bool, err error) {
 	// Sometimes a thread is stopped that the counted one needs.
 	for try := 0; try < 3; try++ {
-		c, ok, err = once(ctx, b, library, row)
+		c, ok, err = once(ctx, b, library, row, each)
 		if !errors.Is(err, errStuck) {
 			break
 		}
@@ -117,7 +118,7 @@ func Of(ctx context.Context, b *peers.Bench, library int, row Row) (c Count, ok 
 	return c, ok, err
 }
 
-func once(ctx context.Context, b *peers.Bench, library int, row Row) (c Count, ok bool, err error) {
+func once(ctx context.Context, b *peers.Bench, library int, row Row, each func()) (c Count, ok bool, err error) {
 	dir, err := os.MkdirTemp("", "banyan-count-")
 	if err != nil {
 		return c, false, err
@@ -139,7 +140,7 @@ func once(ctx context.Context, b *peers.Bench, library int, row Row) (c Count, o
 	var m maps
 	if err == nil {
 		tell := func(name string) error { return os.WriteFile(filepath.Join(dir, name), nil, 0o644) }
-		ops, m, err = steps(ctx, pid, operations, func() error { return tell("go") })
+		ops, m, err = steps(ctx, pid, Operations, func() error { return tell("go") }, each)
 		err = errors.Join(err, tell("done"))
 	}
 	if err != nil {

@@ -84,7 +84,7 @@ func stepThrough(t *testing.T, turns int) []Operation {
 	ops, m, err := steps(t.Context(), cmd.Process.Pid, 3, func() error {
 		_, err := io.WriteString(stdin, "x")
 		return err
-	})
+	}, func() {})
 	if err != nil {
 		cmd.Process.Kill()
 		cmd.Wait()
@@ -114,7 +114,7 @@ func TestEndsWithItsProcess(t *testing.T) {
 		t.Skip(err)
 	}
 	defer cmd.Wait()
-	if _, _, err := steps(t.Context(), cmd.Process.Pid, 1, stdin.Close); err == nil {
+	if _, _, err := steps(t.Context(), cmd.Process.Pid, 1, stdin.Close, func() {}); err == nil {
 		t.Error("a process without marks was counted")
 	}
 }
@@ -128,7 +128,7 @@ func TestInterrupted(t *testing.T) {
 	_, _, err := steps(ctx, cmd.Process.Pid, 1, func() error {
 		_, err := io.WriteString(stdin, "x")
 		return err
-	})
+	}, func() {})
 	if os.IsPermission(err) {
 		cmd.Process.Kill()
 		cmd.Wait()

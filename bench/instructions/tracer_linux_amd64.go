@@ -27,7 +27,7 @@ var (
 // after a first time that isn't counted. ready is called when the process is traced: only then
 // may it come to its first mark. It goes on untraced afterwards, or is killed if that failed, and
 // when ctx ends.
-func steps(ctx context.Context, pid, n int, ready func() error) (operations []Operation, m maps, err error) {
+func steps(ctx context.Context, pid, n int, ready func() error, each func()) (operations []Operation, m maps, err error) {
 	// All of ptrace is between two threads.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -71,6 +71,7 @@ func steps(ctx context.Context, pid, n int, ready func() error) (operations []Op
 			return nil, nil, err
 		}
 		operations = append(operations, o)
+		each()
 	}
 	m, err = readMaps(pid)
 	return operations, m, err

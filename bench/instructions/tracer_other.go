@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-func steps(ctx context.Context, pid, n int, ready func() error) ([]Operation, maps, error) {
+func steps(ctx context.Context, pid, n int, ready func() error, each func()) ([]Operation, maps, error) {
 	return nil, nil, errors.New("instructions are counted on linux on amd64 only")
 }
 

@@ -58,7 +58,7 @@ func (b *Bench) Instructions(ctx context.Context, bin string, sizes []int) ([]Me
 		} {
 			samples, err := b.together(PartInstructions, fmt.Sprintf("instructions, %d bytes, %v, %s", size, x.setting, x.name), 1, func() ([]Sample, error) {
 				c, _, err := instructions.Of(ctx, p, x.library, instructions.Row{Ahead: x.ahead,
-					Row: peers.Row{Kind: "latency", Bytes: size, Procs: 2, Replicas: x.replicas}})
+					Row: peers.Row{Kind: "latency", Bytes: size, Procs: 2, Replicas: x.replicas}}, func() {})
 				if err != nil {
 					return nil, err
 				}

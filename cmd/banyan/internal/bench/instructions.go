@@ -114,7 +114,11 @@ func (f *instructionsFlags) run(cmd *cobra.Command) error {
 			return fmt.Errorf("--profile %q: there are banyan, openmpi and mpich", f.profile)
 		}
 	}
+	var bar progress.Steps
+	defer bar.Clear()
+	bar.Set("compiling the programs", 0, 1)
 	b, missing, err := peers.Build(shop.dir, libraries)
+	bar.Clear()
 	if err != nil {
 		return cli.Failed(err)
 	}
@@ -125,11 +129,17 @@ func (f *instructionsFlags) run(cmd *cobra.Command) error {
 	}
 	ctx, stop := cli.Interruptible(cmd.Context())
 	defer stop()
-	bar := progress.NewLong(len(rows)*len(b.Libraries), "counts")
-	defer bar.Clear()
+	const each = instructions.Operations
+	counts := len(rows) * len(b.Libraries)
 	for i := range rows {
 		for l := range b.Libraries {
-			c, ok, err := instructions.Of(ctx, b, l, rows[i].Row)
+			done := i*len(b.Libraries) + l
+			stepped := func(operations int) {
+				bar.Set("operations", done*each+min(operations, each), counts*each)
+			}
+			stepped(0)
+			operations := 0
+			c, ok, err := instructions.Of(ctx, b, l, rows[i].Row, func() { operations++; stepped(operations) })
 			// What another library takes is there to compare with: the rest is of use without it.
 			if err != nil && ctx.Err() == nil && f.profile == "" && b.Libraries[l].Name != "banyan" {
 				bar.Clear()
@@ -143,7 +153,6 @@ func (f *instructionsFlags) run(cmd *cobra.Command) error {
 			if ok {
 				rows[i].counts[l] = &c
 			}
-			bar.Step()
 		}
 	}
 	bar.Clear()
