@@ -102,24 +102,11 @@ static inline void receive(struct lane_memory *m, struct lane_ends *e, void *buf
 	advance(m, e, f);
 }
 
-// listed is a note of the list of those without a message, by 1 and its place.
-static inline struct lane_note *listed(struct lane_notes *all, uint16_t k) { return &all->table[k - 1]; }
-
-// link_note makes a note the youngest of the list.
-static inline void link_note(struct lane_notes *all, struct lane_note *n)
+// unlist takes a note out of the list of those without a message.
+static inline void unlist(struct lane_notes *all, const struct lane_note *n)
 {
-	uint16_t k = (uint16_t)(n - all->table + 1);
-	n->older = all->youngest;
-	n->younger = 0;
-	*(n->older ? &listed(all, n->older)->younger : &all->oldest) = k;
-	all->youngest = k;
-}
-
-// unlink_note takes a note out of the list.
-static inline void unlink_note(struct lane_notes *all, const struct lane_note *n)
-{
-	*(n->older ? &listed(all, n->older)->younger : &all->oldest) = n->younger;
-	*(n->younger ? &listed(all, n->younger)->older : &all->youngest) = n->older;
+	all->table[n->older].younger = n->younger;
+	all->table[n->younger].older = n->older;
 }
 
 // fulfil receives the message at the head of a rank's ring into the oldest note that it fits. It
@@ -128,17 +115,17 @@ static bool fulfil(struct lane_memory *m, struct lane_ends *e, int32_t world, co
 {
 	struct lane_notes *all = &m->notes;
 	struct lane_note *n;
-	for (uint16_t k = all->oldest;; k = n->younger) {
-		if (k == 0)
+	for (uint32_t k = all->table[LANE_NOTES].younger;; k = n->younger) {
+		if (k == LANE_NOTES)
 			return false;
-		n = listed(all, k);
+		n = &all->table[k];
 		if (n->state == LANE_WAITS && n->world == world && n->context == f->context && (n->tag == f->tag || n->tag == (int32_t)LANE_ANY_TAG))
 			break;
 	}
 	if (UNLIKELY(f->bytes > n->room))
 		return false;
 	receive(m, e, n->buffer, f);
-	unlink_note(all, n);
+	unlist(all, n);
 	n->state = LANE_RECEIVED;
 	n->got = f->tag;
 	n->bytes = (uint32_t)f->bytes;

@@ -315,21 +315,15 @@ _Static_assert(offsetof(struct lane_note, older) == 60, "offset");
 _Static_assert(offsetof(struct lane_note, younger) == 62, "offset");
 
 struct lane_notes {
-	uint16_t oldest;
-	uint16_t youngest;
-	uint32_t used;
 	uint32_t next;
-	char padding4[4];
+	char padding1[4];
 	int64_t posted;
-	struct lane_note table[256];
+	struct lane_note table[257];
 };
-_Static_assert(sizeof(struct lane_notes) == 16408, "size");
-_Static_assert(offsetof(struct lane_notes, oldest) == 0, "offset");
-_Static_assert(offsetof(struct lane_notes, youngest) == 2, "offset");
-_Static_assert(offsetof(struct lane_notes, used) == 4, "offset");
-_Static_assert(offsetof(struct lane_notes, next) == 8, "offset");
-_Static_assert(offsetof(struct lane_notes, posted) == 16, "offset");
-_Static_assert(offsetof(struct lane_notes, table) == 24, "offset");
+_Static_assert(sizeof(struct lane_notes) == 16464, "size");
+_Static_assert(offsetof(struct lane_notes, next) == 0, "offset");
+_Static_assert(offsetof(struct lane_notes, posted) == 8, "offset");
+_Static_assert(offsetof(struct lane_notes, table) == 16, "offset");
 
 struct lane_memory {
 	uint32_t word;
@@ -360,7 +354,7 @@ struct lane_memory {
 	uint64_t winhandles[64];
 	struct lane_win *wins[64];
 };
-_Static_assert(sizeof(struct lane_memory) == 24968, "size");
+_Static_assert(sizeof(struct lane_memory) == 25024, "size");
 _Static_assert(offsetof(struct lane_memory, word) == 0, "offset");
 _Static_assert(offsetof(struct lane_memory, closed) == 4, "offset");
 _Static_assert(offsetof(struct lane_memory, counts) == 8, "offset");
@@ -384,9 +378,9 @@ _Static_assert(offsetof(struct lane_memory, peers) == 104, "offset");
 _Static_assert(offsetof(struct lane_memory, sizes) == 112, "offset");
 _Static_assert(offsetof(struct lane_memory, comms) == 368, "offset");
 _Static_assert(offsetof(struct lane_memory, notes) == 2928, "offset");
-_Static_assert(offsetof(struct lane_memory, types) == 19336, "offset");
-_Static_assert(offsetof(struct lane_memory, pacts) == 23432, "offset");
-_Static_assert(offsetof(struct lane_memory, winhandles) == 23944, "offset");
-_Static_assert(offsetof(struct lane_memory, wins) == 24456, "offset");
+_Static_assert(offsetof(struct lane_memory, types) == 19392, "offset");
+_Static_assert(offsetof(struct lane_memory, pacts) == 23488, "offset");
+_Static_assert(offsetof(struct lane_memory, winhandles) == 24000, "offset");
+_Static_assert(offsetof(struct lane_memory, wins) == 24512, "offset");
 
 #endif

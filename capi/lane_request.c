@@ -6,14 +6,29 @@
 
 #include "lane_frame.h"
 
-// place takes a free place for a note. There is one.
+// search finds a free place, LANE_NOTES if there is none.
+static __attribute__((noinline)) uint32_t search(struct lane_notes *all)
+{
+	for (int tries = 0; tries < LANE_NOTES; tries++) {
+		uint32_t k = all->next++ % LANE_NOTES;
+		if (all->table[k].state == LANE_FREE)
+			return k;
+	}
+	return LANE_NOTES;
+}
+
+// place takes a free place for a note, which becomes the youngest of those without a message. It
+// returns NULL if there is none.
 static inline struct lane_note *place(struct lane_notes *all)
 {
-	struct lane_note *n;
-	do
-		n = &all->table[all->next++ % LANE_NOTES];
-	while (UNLIKELY(n->state != LANE_FREE));
-	all->used++;
+	uint32_t k = all->next++ % LANE_NOTES;
+	if (UNLIKELY(all->table[k].state != LANE_FREE) && (k = search(all)) == LANE_NOTES)
+		return NULL;
+	struct lane_note *n = &all->table[k], *end = &all->table[LANE_NOTES];
+	n->older = end->older;
+	n->younger = LANE_NOTES;
+	all->table[end->older].younger = (uint16_t)k;
+	end->older = (uint16_t)k;
 	return n;
 }
 
@@ -21,10 +36,9 @@ static inline bool note(struct lane_memory *m, void *buf, uint64_t capacity, int
 {
 	int32_t world;
 	uint64_t context;
-	struct lane_notes *all = &m->notes;
-	if (!idle(m) || !ends(m, comm, source, &world, &context) || all->used == LANE_NOTES)
+	struct lane_note *n;
+	if (!idle(m) || !ends(m, comm, source, &world, &context) || !(n = place(&m->notes)))
 		return false;
-	struct lane_note *n = place(all);
 	n->state = LANE_WAITS;
 	n->comm = (uintptr_t)comm;
 	n->context = context;
@@ -34,7 +48,6 @@ static inline bool note(struct lane_memory *m, void *buf, uint64_t capacity, int
 	n->source = source;
 	n->tag = tag == MPI_ANY_TAG ? (int32_t)LANE_ANY_TAG : tag;
 	n->flags = blocking ? LANE_BLOCKING : 0;
-	link_note(all, n);
 	m->waiting++;
 	*request = (MPI_Request)(uintptr_t)n->handle;
 	return true;
@@ -86,7 +99,6 @@ static inline void end(struct lane_memory *m, MPI_Request *request, MPI_Status *
 	if (n && n->state == LANE_RECEIVED) {
 		fill(status, n->source, n->got, n->bytes);
 		n->state = LANE_FREE;
-		m->notes.used--;
 		n->handle = (n->handle + LANE_GENERATION) % LANE_LAST_HANDLE;
 	} else {
 		fill(status, *request == BANYAN_NO_PROC ? MPI_PROC_NULL : MPI_ANY_SOURCE, MPI_ANY_TAG, 0);

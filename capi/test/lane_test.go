@@ -111,7 +111,7 @@ func TestLaneModelCanaries(t *testing.T) {
 	for name, weaken := range map[string][3]string{
 		"the publishing store": {"__atomic_store_n((uint64_t *)record, word, __ATOMIC_SEQ_CST)", "__atomic_store_n((uint64_t *)record, word, __ATOMIC_RELAXED)", race},
 		"the lock's release":   {"__atomic_sub_fetch(&m->word, LANE_HELD, __ATOMIC_ACQ_REL)", "__atomic_sub_fetch(&m->word, LANE_HELD, __ATOMIC_RELAXED)", race},
-		"the order of notes":   {"(uint16_t k = all->oldest;; k = n->younger)", "(uint16_t k = all->youngest;; k = n->older)", "out of order"},
+		"the order of notes":   {"(uint32_t k = all->table[LANE_NOTES].younger;; k = n->younger)", "(uint32_t k = all->table[LANE_NOTES].older;; k = n->older)", "out of order"},
 	} {
 		root := t.TempDir()
 		capi := filepath.Join(root, "capi")

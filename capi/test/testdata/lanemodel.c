@@ -193,6 +193,7 @@ int main(int argc, char **argv)
 		((void **)p->m->peers)[1 - k] = p->e;
 		for (int i = 0; i < LANE_NOTES; i++)
 			p->m->notes.table[i].handle = LANE_FIRST_NOTE + (i << 4);
+		p->m->notes.table[LANE_NOTES].older = p->m->notes.table[LANE_NOTES].younger = LANE_NOTES;
 		p->m->sizes[(uintptr_t)MPI_BYTE - LANE_FIRST_TYPE] = 1;
 		uint64_t world = (uintptr_t)MPI_COMM_WORLD;
 		p->m->comms[(world ^ world >> 4) % LANE_COMMS] = (struct lane_comm){.handle = world, .context = CONTEXT, .size = 2};

@@ -103,13 +103,13 @@ static void enter(struct process *p)
 	struct lane_notes *all = &p->m->notes;
 	if (p->m->waiting == 0)
 		return;
-	for (uint32_t k = all->oldest; k != 0; k = all->table[k - 1].younger) {
-		struct lane_note *n = &all->table[k - 1];
+	for (uint32_t k = all->table[LANE_NOTES].younger; k != LANE_NOTES; k = all->table[k].younger) {
+		struct lane_note *n = &all->table[k];
 		if (n->state == LANE_WAITS) {
 			n->state = LANE_POSTED, p->lent++;
 			if (n->context != CONTEXT || n->world != 1 - p->rank || n->room != LARGEST)
 				fail("nonsense in a note");
-			post(p, &p->of[k - 1], n->tag == (int32_t)LANE_ANY_TAG ? MPI_ANY_TAG : n->tag, n->buffer);
+			post(p, &p->of[k], n->tag == (int32_t)LANE_ANY_TAG ? MPI_ANY_TAG : n->tag, n->buffer);
 		}
 	}
 	p->m->waiting = 0;
@@ -118,15 +118,8 @@ static void enter(struct process *p)
 // unlisted takes a note out of the list of those without a message.
 static void unlisted(struct process *p, struct lane_note *n)
 {
-	struct lane_notes *all = &p->m->notes;
-	if (n->older)
-		all->table[n->older - 1].younger = n->younger;
-	else
-		all->oldest = n->younger;
-	if (n->younger)
-		all->table[n->younger - 1].older = n->older;
-	else
-		all->youngest = n->older;
+	struct lane_note *table = p->m->notes.table;
+	table[n->older].younger = n->younger, table[n->younger].older = n->older;
 }
 
 // settle leaves a receive that has ended to C.
@@ -144,9 +137,9 @@ static void leave(struct process *p)
 {
 	struct lane_notes *all = &p->m->notes;
 	if (p->lent != 0 && p->m->requests == p->lent)
-		for (uint32_t k = all->oldest, younger; k != 0; k = younger) {
-			struct lane_note *n = &all->table[k - 1];
-			struct receive *r = &p->of[k - 1], **at = &p->posted;
+		for (uint32_t k = all->table[LANE_NOTES].younger, younger; k != LANE_NOTES; k = younger) {
+			struct lane_note *n = &all->table[k];
+			struct receive *r = &p->of[k], **at = &p->posted;
 			younger = n->younger;
 			if (n->state != LANE_POSTED)
 				continue;
@@ -170,17 +163,14 @@ static bool make_note(struct process *p, int tag, char *buffer, MPI_Request *req
 	enter(p);
 	struct lane_notes *all = &p->m->notes;
 	bool made = false;
-	while (!made && all->used < LANE_NOTES) {
+	for (int tries = 0; !made && tries < LANE_NOTES; tries++) {
 		struct lane_note *n = &all->table[all->next++ % LANE_NOTES];
 		if (n->state != LANE_FREE)
 			continue;
-		n->state = LANE_POSTED, p->lent++, all->used++;
-		n->older = all->youngest, n->younger = 0;
-		all->youngest = (uint16_t)(n - all->table + 1);
-		if (n->older)
-			all->table[n->older - 1].younger = all->youngest;
-		else
-			all->oldest = all->youngest;
+		n->state = LANE_POSTED, p->lent++;
+		struct lane_note *end = &all->table[LANE_NOTES];
+		n->older = end->older, n->younger = LANE_NOTES;
+		all->table[n->older].younger = end->older = (uint16_t)(n - all->table);
 		n->comm = (uintptr_t)MPI_COMM_WORLD, n->context = CONTEXT, n->buffer = buffer, n->room = LARGEST;
 		n->world = n->source = 1 - p->rank, n->tag = tag == MPI_ANY_TAG ? (int32_t)LANE_ANY_TAG : tag;
 		*request = (MPI_Request)(uintptr_t)n->handle;
@@ -314,7 +304,6 @@ static int end_note(struct process *p, MPI_Request request, uint64_t *bytes, uin
 	int tag = n->got;
 	*bytes = n->bytes;
 	n->state = LANE_FREE;
-	p->m->notes.used--;
 	n->handle = (n->handle + LANE_GENERATION) % LANE_LAST_HANDLE;
 	leave(p);
 	return tag;

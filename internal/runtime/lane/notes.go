@@ -30,7 +30,7 @@ type Note struct {
 	tag     int32  // or proto.AnyTag
 	got     int32  // the message's tag
 	bytes   uint32 // the message's
-	older   uint16 // in the list of those without a message: 1 and a place; 0: none
+	older   uint16 // places of the neighbours in the list of those without a message
 	younger uint16
 }
 
@@ -65,45 +65,31 @@ const (
 // list in the order of the program: so one that waits long, as a thread's that doesn't run, costs the
 // others nothing.
 type notes struct {
-	oldest   uint16 // 1 and a place; 0: none
-	youngest uint16
-	used     uint32 // places that aren't free
-	next     uint32 // the place to be tried first, modulo Notes
-	_        uint32
-	posted   int // how many Go may give back
-	table    [Notes]Note
+	next   uint32 // the place to be tried first, modulo Notes
+	_      uint32
+	posted int             // how many Go may give back
+	table  [Notes + 1]Note // the last is the list's end, next to its oldest and its youngest
 }
 
 func (n *notes) init() {
-	for i := range n.table {
+	for i := range n.table[:Notes] {
 		n.table[i].handle = FirstNote + uint32(i)<<4
 	}
+	n.end().older, n.end().younger = Notes, Notes
 }
 
+func (n *notes) end() *Note { return &n.table[Notes] }
+
 // link makes a note the youngest of those without a message.
-func (q *notes) link(place uint32) {
-	n := &q.table[place]
-	n.older, n.younger = q.youngest, 0
-	q.youngest = uint16(place + 1)
-	*q.behind(n.older) = q.youngest
+func (n *notes) link(place uint32) {
+	youngest := n.end().older
+	n.table[place].older, n.table[place].younger = youngest, Notes
+	n.table[youngest].younger, n.end().older = uint16(place), uint16(place)
 }
 
 // unlink takes a note out of the list, because it has its message or isn't C's any more.
-func (q *notes) unlink(n *Note) {
-	*q.behind(n.older) = n.younger
-	if n.younger == 0 {
-		q.youngest = n.older
-	} else {
-		q.table[n.younger-1].older = n.older
-	}
-}
-
-// behind is where the list says what follows a note, or, for 0, what it begins with.
-func (q *notes) behind(older uint16) *uint16 {
-	if older == 0 {
-		return &q.oldest
-	}
-	return &q.table[older-1].younger
+func (n *notes) unlink(of *Note) {
+	n.table[of.older].younger, n.table[of.younger].older = of.younger, of.older
 }
 
 // IsNote says whether a handle is one of a note's requests, present or not.
@@ -122,12 +108,12 @@ func (m *Memory) Post(post func(place uint32, n *Note)) {
 	if m.waiting == 0 {
 		return
 	}
-	for k := m.notes.oldest; k != 0; {
-		n := &m.notes.table[k-1]
+	for k := m.notes.end().younger; k != Notes; {
+		n := &m.notes.table[k]
 		if n.state == waits {
 			n.state = posted
 			m.notes.posted++
-			post(uint32(k-1), n)
+			post(uint32(k), n)
 		}
 		k = n.younger
 	}
@@ -141,31 +127,27 @@ func (m *Memory) Posted() int { return m.notes.posted }
 // Notes. source is a rank of the communicator, world that of the world; tag may be proto.AnyTag.
 func (m *Memory) Add(comm, context uint64, world proto.Rank, source int, tag int32, buffer []byte) (handle uint64, place uint32, ok bool) {
 	q := &m.notes
-	if q.used == Notes {
-		return 0, 0, false
-	}
-	for {
+	for range Notes {
 		place = q.next % Notes
 		q.next++
-		if q.table[place].state == free {
-			break
+		n := &q.table[place]
+		if n.state != free {
+			continue
 		}
+		*n = Note{handle: n.handle, state: posted, comm: comm, context: context, buffer: unsafe.Pointer(unsafe.SliceData(buffer)),
+			room: uint64(len(buffer)), world: int32(world), source: int32(source), tag: tag}
+		q.link(place)
+		q.posted++
+		return uint64(n.handle), place, true
 	}
-	n := &q.table[place]
-	*n = Note{handle: n.handle, state: posted, comm: comm, context: context, buffer: unsafe.Pointer(unsafe.SliceData(buffer)),
-		room: uint64(len(buffer)), world: int32(world), source: int32(source), tag: tag}
-	q.link(place)
-	q.used++
-	q.posted++
-	return uint64(n.handle), place, true
+	return 0, 0, false
 }
 
 // Return gives the notes that Go has posted back to C. withdraw takes a receive back, and tells
 // whether its message has come; ok is false for one that must stay posted.
 func (m *Memory) Return(withdraw func(place uint32) (tag int32, bytes uint64, came, ok bool)) {
-	for k := m.notes.oldest; k != 0; {
-		n := &m.notes.table[k-1]
-		place := uint32(k - 1)
+	for k := m.notes.end().younger; k != Notes; {
+		n, place := &m.notes.table[k], uint32(k)
 		k = n.younger
 		if n.state != posted {
 			continue
@@ -213,15 +195,14 @@ func (m *Memory) Keep(n *Note) (already bool) {
 // Free ends a request.
 func (m *Memory) Free(n *Note) {
 	m.notes.drop(n)
-	m.notes.used--
 	n.handle, n.state = (n.handle+generation)%lastHandle, free
 }
 
 // drop takes a note out of the list, if Go has posted it.
-func (q *notes) drop(n *Note) {
-	if n.state == posted {
-		q.unlink(n)
-		q.posted--
+func (n *notes) drop(of *Note) {
+	if of.state == posted {
+		n.unlink(of)
+		n.posted--
 	}
 }
 

@@ -118,7 +118,7 @@ func TestOldNote(t *testing.T) {
 		m.Free(m.Note(a))
 		m.Free(m.Note(b))
 	}
-	if m.Free(m.Note(old)); m.Posted() != 0 || m.notes.used != 0 || m.notes.oldest != 0 || m.notes.youngest != 0 {
-		t.Errorf("%d are posted, %d used, from %d to %d, and there is no request", m.Posted(), m.notes.used, m.notes.oldest, m.notes.youngest)
+	if m.Free(m.Note(old)); m.Posted() != 0 || m.notes.end().younger != Notes || m.notes.end().older != Notes {
+		t.Errorf("%d are posted, from %d to %d, and there is no request", m.Posted(), m.notes.end().younger, m.notes.end().older)
 	}
 }
