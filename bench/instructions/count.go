@@ -102,8 +102,8 @@ const (
 )
 
 // Of counts the instructions of a row with the library of an index.
-// With replicas one process of the rank is counted. ok is false if the library has no such row. each
-// is called after each of the [Operations], and again after those of another try.
+// With replicas one process of the rank is counted. ok is false if the library has no such row.
+// each is called after each of the [Operations], and again after those of another try.
 func Of(ctx context.Context, b *peers.Bench, library int, row Row, each func()) (c Count, ok bool, err error) {
 	// Sometimes a thread is stopped that the counted one needs.
 	for try := 0; try < 3; try++ {

@@ -104,8 +104,8 @@ func TestLaneModel(t *testing.T) {
 	}
 }
 
-// ThreadSanitizer finds a frame that is published, and a lock that is given up, without an order; and
-// the model finds a message that goes to the youngest note.
+// ThreadSanitizer finds a frame that is published, and a lock that is given up, without an order;
+// and the model finds a message that goes to the youngest note.
 func TestLaneModelCanaries(t *testing.T) {
 	const race = "data race"
 	for name, weaken := range map[string][3]string{

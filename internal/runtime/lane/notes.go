@@ -61,9 +61,9 @@ const (
 	lastHandle = 1 << 31
 )
 
-// notes are the receives that were noted. Those without a message, which wait or are posted, are a
-// list in the order of the program: so one that waits long, as a thread's that doesn't run, costs the
-// others nothing.
+// notes are the receives that were noted. Those without a message, which wait or are posted, are
+// a list in the order of the program: so one that waits long, as a thread's that doesn't run,
+// costs the others nothing.
 type notes struct {
 	next   uint32 // the place to be tried first, modulo Notes
 	_      uint32

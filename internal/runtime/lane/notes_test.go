@@ -86,8 +86,8 @@ func TestNotesGoBack(t *testing.T) {
 	}
 }
 
-// A receive that waits long, as a thread's that doesn't run, takes one place and no more: others come
-// and go beside it for as long as they like, and it is still the oldest.
+// A receive that waits long, as a thread's that doesn't run, takes one place and no more: others
+// come and go beside it for as long as they like, and it is still the oldest.
 func TestOldNote(t *testing.T) {
 	m, err := New(0, 2)
 	if err != nil {
