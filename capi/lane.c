@@ -61,9 +61,18 @@ static __attribute__((noinline)) bool await_room(const struct lane_memory *m, st
 	return false;
 }
 
-// send sends a message of bytes, or of instances of a type. Each of its callers has code of its
-// own.
-static inline __attribute__((always_inline)) bool send(struct lane_memory *m, const struct lane_type *t, const void *buf, uint64_t bytes, int dest, int tag, MPI_Comm comm)
+// numbered gives a send its number, and its request the handle that has it.
+static inline uint64_t numbered(struct lane_memory *m, int32_t world, MPI_Request *request)
+{
+	uint32_t number = ++m->sends.last;
+	m->destinations[number % LANE_NUMBERS] = world;
+	*request = (MPI_Request)(uintptr_t)(LANE_SENT | (number & LANE_NUMBER_MASK) << 4);
+	return number;
+}
+
+// send sends a message of bytes, or of instances of a type. request is MPI_Isend's, or NULL. Each of
+// its callers has code of its own.
+static inline __attribute__((always_inline)) bool send(struct lane_memory *m, const struct lane_type *t, const void *buf, uint64_t bytes, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	int32_t world;
 	uint64_t context;
@@ -76,7 +85,7 @@ static inline __attribute__((always_inline)) bool send(struct lane_memory *m, co
 		return false;
 	struct lane_short *s = (struct lane_short *)at(&w->half, w->tail);
 	s->context = context;
-	s->seq = 0;
+	s->seq = request ? numbered(m, world, request) << 32 : 0;
 	s->src = m->self;
 	s->dst = world;
 	s->tag = tag;
@@ -91,14 +100,14 @@ static inline __attribute__((always_inline)) bool send(struct lane_memory *m, co
 	return true;
 }
 
-static __attribute__((noinline)) bool send_typed(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+static __attribute__((noinline)) bool send_typed(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
 	struct lane_memory *m = banyan_lane;
 	uint64_t bytes;
 	if (tag < 0 || !take_soon(m))
 		return false;
 	const struct lane_type *t = typed(m, buf, count, datatype, &bytes);
-	bool sent = t && bytes <= LANE_MOST && !closed(m) && send(m, t, buf, bytes, dest, tag, comm);
+	bool sent = t && bytes <= LANE_MOST && !closed(m) && send(m, t, buf, bytes, dest, tag, comm, request);
 	give(m);
 	return sent;
 }
@@ -108,10 +117,23 @@ bool banyan_lane_send(const void *buf, int64_t count, MPI_Datatype datatype, int
 	struct lane_memory *m = banyan_lane;
 	uint64_t bytes;
 	if (!size(m, buf, count, datatype, &bytes))
-		return made(datatype) && send_typed(buf, count, datatype, dest, tag, comm);
+		return made(datatype) && send_typed(buf, count, datatype, dest, tag, comm, NULL);
 	if (bytes > LANE_MOST || tag < 0 || !take_soon(m))
 		return false;
-	bool sent = !closed(m) && send(m, NULL, buf, bytes, dest, tag, comm);
+	bool sent = !closed(m) && send(m, NULL, buf, bytes, dest, tag, comm, NULL);
+	give(m);
+	return sent;
+}
+
+bool banyan_lane_start_send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+{
+	struct lane_memory *m = banyan_lane;
+	uint64_t bytes;
+	if (!size(m, buf, count, datatype, &bytes))
+		return made(datatype) && send_typed(buf, count, datatype, dest, tag, comm, request);
+	if (bytes > LANE_MOST || tag < 0 || !take_soon(m))
+		return false;
+	bool sent = !closed(m) && send(m, NULL, buf, bytes, dest, tag, comm, request);
 	give(m);
 	return sent;
 }

@@ -40,7 +40,12 @@ bool banyan_lane_note(void *buf, int64_t count, MPI_Datatype datatype, int sourc
 // banyan_lane_threaded says whether threads share the lane: then MPI_Recv waits by a note.
 static inline bool banyan_lane_threaded(void) { return banyan_lane->turns != 0; }
 
-// BANYAN_SENT is the request of every send that ended within its call: binding's sentHandle.
+// banyan_lane_start_send is banyan_lane_send for MPI_Isend. The request has ended, and can be
+// cancelled.
+bool banyan_lane_start_send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request);
+
+// BANYAN_SENT is the request of an operation that ended within its call: binding's sentHandle. That
+// of a send has a number, too: see banyan_lane_sent.
 #define BANYAN_SENT ((MPI_Request)(uintptr_t)LANE_SENT)
 
 // BANYAN_NO_PROC is that of every receive from MPI_PROC_NULL: binding's noProcHandle.
@@ -50,7 +55,13 @@ static inline bool banyan_lane_threaded(void) { return banyan_lane->turns != 0; 
 // of a receive that was noted, or of one from MPI_PROC_NULL.
 static inline bool banyan_lane_knows(MPI_Request request)
 {
-	return ((uintptr_t)request & (LANE_GENERATION - 1)) >= LANE_FIRST_NOTE;
+	return ((uintptr_t)request & 15) == LANE_KIND;
+}
+
+// banyan_lane_sent says whether a request is one that ended within its call.
+static inline bool banyan_lane_sent(MPI_Request request)
+{
+	return ((uintptr_t)request & ~((uintptr_t)LANE_NUMBER_MASK << 4)) == LANE_SENT;
 }
 
 // What has become of requests. UNKNOWN: Go is to look.

@@ -25,7 +25,7 @@
 #define LANE_EXPOSED 5
 #define LANE_FENCED 1
 #define LANE_FENCE_BIT 1099511627776
-#define LANE_FIRST_NOTE 16773093
+#define LANE_FIRST_NOTE 16773116
 #define LANE_FIRST_TYPE 512
 #define LANE_FREE 0
 #define LANE_FRESH 0
@@ -34,7 +34,8 @@
 #define LANE_HELD 1
 #define LANE_INLINE 48
 #define LANE_KEPT 4
-#define LANE_LAST_HANDLE 2147483648
+#define LANE_KIND 12
+#define LANE_LAST_HANDLE 1073741824
 #define LANE_LINE 64
 #define LANE_LOCKED 3
 #define LANE_MEMBERS_AT 128
@@ -43,13 +44,15 @@
 #define LANE_NOTES 256
 #define LANE_NOTE_SHIFT 1
 #define LANE_NO_EPOCH 0
-#define LANE_NO_PROC 16777189
+#define LANE_NO_PROC 16777212
+#define LANE_NUMBERS 1024
+#define LANE_NUMBER_MASK 67108863
 #define LANE_NUMBER_SHIFT 18
 #define LANE_PARTS 16
 #define LANE_POSTED 3
 #define LANE_RECEIVED 2
 #define LANE_ROOM 4096
-#define LANE_SENT 16777205
+#define LANE_SENT 1073741836
 #define LANE_SHORT 1
 #define LANE_SHORT_SIZE 40
 #define LANE_SIZE_SHIFT 3
@@ -325,6 +328,14 @@ _Static_assert(offsetof(struct lane_notes, next) == 0, "offset");
 _Static_assert(offsetof(struct lane_notes, posted) == 8, "offset");
 _Static_assert(offsetof(struct lane_notes, table) == 16, "offset");
 
+struct lane_sends {
+	uint32_t last;
+	uint32_t cancelled;
+};
+_Static_assert(sizeof(struct lane_sends) == 8, "size");
+_Static_assert(offsetof(struct lane_sends, last) == 0, "offset");
+_Static_assert(offsetof(struct lane_sends, cancelled) == 4, "offset");
+
 struct lane_memory {
 	uint32_t word;
 	uint32_t closed;
@@ -341,6 +352,7 @@ struct lane_memory {
 	int32_t here;
 	uint32_t pause;
 	uint32_t rouse;
+	struct lane_sends sends;
 	int32_t yields;
 	uint32_t late;
 	int64_t limit;
@@ -351,10 +363,11 @@ struct lane_memory {
 	struct lane_notes notes;
 	struct lane_type types[64];
 	struct lane_part *pacts[64];
+	int32_t destinations[1024];
 	uint64_t winhandles[64];
 	struct lane_win *wins[64];
 };
-_Static_assert(sizeof(struct lane_memory) == 25024, "size");
+_Static_assert(sizeof(struct lane_memory) == 29128, "size");
 _Static_assert(offsetof(struct lane_memory, word) == 0, "offset");
 _Static_assert(offsetof(struct lane_memory, closed) == 4, "offset");
 _Static_assert(offsetof(struct lane_memory, counts) == 8, "offset");
@@ -370,17 +383,19 @@ _Static_assert(offsetof(struct lane_memory, turns) == 60, "offset");
 _Static_assert(offsetof(struct lane_memory, here) == 64, "offset");
 _Static_assert(offsetof(struct lane_memory, pause) == 68, "offset");
 _Static_assert(offsetof(struct lane_memory, rouse) == 72, "offset");
-_Static_assert(offsetof(struct lane_memory, yields) == 76, "offset");
-_Static_assert(offsetof(struct lane_memory, late) == 80, "offset");
-_Static_assert(offsetof(struct lane_memory, limit) == 88, "offset");
-_Static_assert(offsetof(struct lane_memory, yielded) == 96, "offset");
-_Static_assert(offsetof(struct lane_memory, peers) == 104, "offset");
-_Static_assert(offsetof(struct lane_memory, sizes) == 112, "offset");
-_Static_assert(offsetof(struct lane_memory, comms) == 368, "offset");
-_Static_assert(offsetof(struct lane_memory, notes) == 2928, "offset");
-_Static_assert(offsetof(struct lane_memory, types) == 19392, "offset");
-_Static_assert(offsetof(struct lane_memory, pacts) == 23488, "offset");
-_Static_assert(offsetof(struct lane_memory, winhandles) == 24000, "offset");
-_Static_assert(offsetof(struct lane_memory, wins) == 24512, "offset");
+_Static_assert(offsetof(struct lane_memory, sends) == 76, "offset");
+_Static_assert(offsetof(struct lane_memory, yields) == 84, "offset");
+_Static_assert(offsetof(struct lane_memory, late) == 88, "offset");
+_Static_assert(offsetof(struct lane_memory, limit) == 96, "offset");
+_Static_assert(offsetof(struct lane_memory, yielded) == 104, "offset");
+_Static_assert(offsetof(struct lane_memory, peers) == 112, "offset");
+_Static_assert(offsetof(struct lane_memory, sizes) == 120, "offset");
+_Static_assert(offsetof(struct lane_memory, comms) == 376, "offset");
+_Static_assert(offsetof(struct lane_memory, notes) == 2936, "offset");
+_Static_assert(offsetof(struct lane_memory, types) == 19400, "offset");
+_Static_assert(offsetof(struct lane_memory, pacts) == 23496, "offset");
+_Static_assert(offsetof(struct lane_memory, destinations) == 24008, "offset");
+_Static_assert(offsetof(struct lane_memory, winhandles) == 28104, "offset");
+_Static_assert(offsetof(struct lane_memory, wins) == 28616, "offset");
 
 #endif

@@ -149,7 +149,7 @@ func compileModel(t *testing.T, lane string) (program string) {
 	for _, file := range []string{"lane", "lane_request"} {
 		source, object := filepath.Join(lane, file+".c"), filepath.Join(filepath.Dir(out), file)
 		peer := []string{"-c", source, "-o", object + "1.o"}
-		for _, name := range []string{"", "_open", "_close", "_send", "_receive", "_probe", "_note", "_end", "_end_some", "_await", "_rouse", "_released"} {
+		for _, name := range []string{"", "_open", "_close", "_send", "_start_send", "_receive", "_probe", "_note", "_end", "_end_some", "_await", "_rouse", "_released"} {
 			peer = append(peer, fmt.Sprintf("-Dbanyan_lane%s=peer%s", name, name))
 		}
 		commands = append(commands, []string{"-c", source, "-o", object + "0.o"}, peer)

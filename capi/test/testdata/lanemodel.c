@@ -9,6 +9,7 @@
 
 void peer_open(void *memory);
 bool peer_send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+bool peer_start_send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request);
 bool peer_receive(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status);
 bool peer_note(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, bool blocking, MPI_Request *request);
 enum banyan_lane_outcome peer_end(int64_t count, MPI_Request *requests, MPI_Status *statuses, bool wait);
@@ -42,7 +43,12 @@ static void *sends(void *arg)
 		// Relaxed: ThreadSanitizer must not take it for an order.
 		while (i - __atomic_load_n(&procs[1 - s->p->rank].next[s->tag], __ATOMIC_RELAXED) > WIDEST + i / 50 % 7 * 10)
 			sched_yield();
-		if (!s->p->send(data, n, MPI_BYTE, 1 - s->p->rank, s->tag, MPI_COMM_WORLD))
+		MPI_Request request = MPI_REQUEST_NULL;
+		bool sent = i % 2 ? s->p->start(data, n, MPI_BYTE, 1 - s->p->rank, s->tag, MPI_COMM_WORLD, &request)
+				  : s->p->send(data, n, MPI_BYTE, 1 - s->p->rank, s->tag, MPI_COMM_WORLD);
+		if (sent && i % 2 && (!banyan_lane_sent(request) || s->p->end(1, &request, MPI_STATUS_IGNORE, true) != BANYAN_OVER || request != MPI_REQUEST_NULL))
+			fail("a send that was started hasn't ended");
+		if (!sent)
 			go_send(s->p, s->tag, data, n);
 	}
 	return NULL;
@@ -208,6 +214,7 @@ int main(int argc, char **argv)
 	}
 	procs[0].ends.alarm = procs[1].alarm, procs[1].ends.alarm = procs[0].alarm;
 	banyan_lane_open(procs[0].m), peer_open(procs[1].m);
+	procs[0].start = banyan_lane_start_send, procs[1].start = peer_start_send;
 	procs[0].send = banyan_lane_send, procs[0].receive = banyan_lane_receive;
 	procs[0].note = banyan_lane_note, procs[0].end = banyan_lane_end;
 	procs[1].send = peer_send, procs[1].receive = peer_receive;

@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -30,9 +31,10 @@ type waiting struct {
 	size    int64
 }
 
-// bsend sends a message, and keeps it until it can leave. It releases the data.
-func (p *Process) bsend(c *communicator, function string, d *data, dest, tag int32) Code {
-	s := &c.sendBuffer
+// bsend sends a message, and keeps it until it can leave: then s is where, and pending its send. It
+// releases the data.
+func (p *Process) bsend(c *communicator, function string, d *data, dest, tag int32) (pending comm.Pending, s *sendBuffer, code Code) {
+	s = &c.sendBuffer
 	if !s.is() {
 		if s = &p.sendBuffer; c.session != nil {
 			s = &c.session.sendBuffer
@@ -40,14 +42,14 @@ func (p *Process) bsend(c *communicator, function string, d *data, dest, tag int
 	}
 	s.mu.Lock()
 	size := int64(len(d.bytes)) + BsendOverhead
-	if free := s.room(p); !s.attached || size > free {
+	if free := s.room(); !s.attached || size > free {
 		attached := s.attached
 		s.mu.Unlock()
 		d.release()
 		if !attached {
-			return p.fail(c, function, ErrBuffer, "no buffer is attached")
+			return pending, nil, p.fail(c, function, ErrBuffer, "no buffer is attached")
 		}
-		return p.fail(c, function, ErrBuffer, "the message takes %d bytes with MPI_BSEND_OVERHEAD, and %d of the attached buffer are free", size, free)
+		return pending, nil, p.fail(c, function, ErrBuffer, "the message takes %d bytes with MPI_BSEND_OVERHEAD, and %d of the attached buffer are free", size, free)
 	}
 	if len(d.bytes) > process.EagerLimit { // package comm borrows the memory until the receiver asks for it
 		d.keep()
@@ -58,14 +60,64 @@ func (p *Process) bsend(c *communicator, function string, d *data, dest, tag int
 		s.waiting = append(s.waiting, waiting{c, pending, *d, size})
 		c.retain()
 		s.mu.Unlock()
-		return Success
+		return pending, s, Success
 	}
 	s.mu.Unlock()
 	d.release()
 	if err != nil {
-		return p.failWith(c, function, err)
+		return pending, nil, p.failWith(c, function, err)
 	}
-	return Success
+	return pending, nil, Success
+}
+
+// ibsend starts a buffered send. Its request has ended, whatever becomes of the message.
+func (p *Process) ibsend(c *communicator, function string, d *data, dest, tag int32, request *Request) Code {
+	pending, s, code := p.bsend(c, function, d, dest, tag)
+	if code != Success {
+		return code
+	}
+	if s == nil { // it has left
+		return p.sends(c, function, pending, data{}, request)
+	}
+	r := p.newRequest(c, function)
+	r.waitsIn(s, pending)
+	return p.publish(r, request)
+}
+
+// beginBuffered starts a persistent buffered send.
+func (p *Process) beginBuffered(r *request, dest, tag int32) Code {
+	r.settle(AnySource)
+	r.work = nil // a cancelled one
+	pending, s, code := p.bsend(r.c, r.function, r.d.shared(), dest, tag)
+	switch {
+	case code != Success:
+	case s != nil:
+		r.waitsIn(s, pending)
+	default:
+		r.pending, r.buffer = pending, nil
+		r.follow(pending.Handle())
+	}
+	return code
+}
+
+// waitsIn ends the request of a buffered send whose message is in a buffer.
+func (r *request) waitsIn(s *sendBuffer, pending comm.Pending) {
+	r.settle(AnySource)
+	r.pending, r.buffer = pending, s
+}
+
+// take takes a message out of the buffer that hasn't left; ok is false if it isn't there any more.
+func (s *sendBuffer) take(pending comm.Pending) (w waiting, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.waiting, func(w waiting) bool { return w.pending == pending })
+	if i < 0 {
+		return waiting{}, false
+	}
+	w = s.waiting[i]
+	s.waiting = slices.Delete(s.waiting, i, i+1)
+	s.used -= w.size
+	return w, true
 }
 
 // is tells whether a buffer is attached.
@@ -77,16 +129,9 @@ func (s *sendBuffer) is() bool {
 
 // room forgets messages that have left and returns how many bytes are free. The caller holds
 // the lock.
-func (s *sendBuffer) room(p *Process) int64 {
+func (s *sendBuffer) room() int64 {
 	if len(s.waiting) > 0 {
-		var over []bool
-		p.job.Engine().TestUntil(func(done func(engine.Handle) bool) bool {
-			over = over[:0]
-			for _, w := range s.waiting {
-				over = append(over, done(w.pending.Handle()))
-			}
-			return true
-		})
+		over := s.left()
 		kept := s.waiting[:0]
 		for i, w := range s.waiting {
 			if over[i] {
@@ -102,6 +147,26 @@ func (s *sendBuffer) room(p *Process) int64 {
 		return maxData + BsendOverhead
 	}
 	return s.size - s.used
+}
+
+// left tells of each message that waits whether it has left. Each engine is asked once.
+func (s *sendBuffer) left() []bool {
+	over := make([]bool, len(s.waiting))
+	var asked []*engine.Engine
+	for _, w := range s.waiting {
+		e := w.pending.Engine()
+		if slices.Contains(asked, e) {
+			continue
+		}
+		asked = append(asked, e)
+		e.TestUntil(func(done func(engine.Handle) bool) bool {
+			for i, w := range s.waiting {
+				over[i] = over[i] || w.pending.Engine() == e && done(w.pending.Handle())
+			}
+			return true
+		})
+	}
+	return over
 }
 
 // end waits until a message has left and forgets it. If its receiver has died, that is no

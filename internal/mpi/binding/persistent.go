@@ -49,8 +49,7 @@ func (p *Process) beginSend(m mode, dest, tag int32) beginning {
 	return func(r *request) Code {
 		r.d.pack()
 		if m == buffered {
-			r.settle(AnySource)
-			return p.bsend(r.c, r.function, r.d.shared(), dest, tag)
+			return p.beginBuffered(r, dest, tag)
 		}
 		pending, err := r.c.begin(m, r.d.bytes, dest, tag)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"banyan/internal/mpi/comm"
 	types "banyan/internal/mpi/datatype"
+	"banyan/internal/runtime/lane"
 	"banyan/internal/runtime/process"
 )
 
@@ -76,7 +77,8 @@ func (p *Process) send(function string, m mode, buf unsafe.Pointer, count int64,
 	case synchronous:
 		err = c.comm.Ssend(d.bytes, int(dest), int(tag))
 	case buffered:
-		return p.bsend(c, function, &d, dest, tag)
+		_, _, code := p.bsend(c, function, &d, dest, tag)
+		return code
 	}
 	d.release()
 	if err != nil {
@@ -155,7 +157,7 @@ func (p *Process) isend(function string, m mode, buf unsafe.Pointer, count int64
 	if c == nil {
 		return p.noComm(function, comm)
 	}
-	*request = sentHandle
+	*request = sentHandle // of MPI_PROC_NULL, too
 	if dest < 0 || int(dest) >= c.comm.Size() || tag < 0 {
 		return p.checkSend(c, function, dest, tag)
 	}
@@ -168,16 +170,24 @@ func (p *Process) isend(function string, m mode, buf unsafe.Pointer, count int64
 		}
 	}
 	if m == buffered {
-		return p.bsend(c, function, &d, dest, tag)
+		return p.ibsend(c, function, &d, dest, tag, request)
 	}
 	pending, err := c.begin(m, d.bytes, dest, tag)
 	if err != nil {
 		d.release()
 		return p.failWith(c, function, err)
 	}
+	return p.sends(c, function, pending, d, request)
+}
+
+// sends makes the request of a send that was started. It takes the data over.
+func (p *Process) sends(c *communicator, function string, pending comm.Pending, d data, request *Request) Code {
 	if pending.Ended() {
 		d.release()
-		return Success
+		if d = (data{}); pending.Number() == 0 || pending.Engine() == p.job.Engine() {
+			*request = Request(lane.SentOf(pending.Number()))
+			return Success
+		} // the numbers of another engine don't go into handles
 	}
 	r := p.newRequest(c, function)
 	r.pending, r.d = pending, d

@@ -25,6 +25,8 @@ type request struct {
 	sent    data
 	noProc  bool // the receive of MPI_Isendrecv is from MPI_PROC_NULL
 
+	buffer *sendBuffer // of a buffered send that had to wait there, pending
+
 	handle engine.Handle   // of the operation that ends it
 	also   []engine.Handle // of operations that must have ended too
 
@@ -72,7 +74,8 @@ type requests struct {
 	// receive from MPI_PROC_NULL. They need no handles of their own, which would cost time.
 	sent, noProc request
 
-	notes notes
+	notes     notes
+	cancelled cancelledSends
 
 	mu       sync.Mutex
 	orphans  []*request  // requests that the program freed while they were active
@@ -80,22 +83,17 @@ type requests struct {
 }
 
 const (
-	// sentHandle and noProcHandle name two requests that aren't in the table. The table never has
-	// their indices, nor those of the notes before them (noted.go).
+	// sentHandle and noProcHandle name two requests that aren't in the table. They are of a kind of
+	// their own, as are those of numbered sends (cancelsend.go) and of notes (noted.go).
 	sentHandle   Request = lane.Sent
 	noProcHandle Request = lane.NoProc
-	firstNote            = (1<<indexBits-2-lane.Notes)<<kindBits | kindRequest
 )
 
-// C knows the handles of sends that have ended and of notes (package lane): this doesn't compile if
-// they aren't the last of the table.
-var (
-	_ = [1]bool{}[lane.Sent-((1<<indexBits-1)<<kindBits|kindRequest)]
-	_ = [1]bool{}[lane.FirstNote-firstNote]
-)
+// C knows the handles of that kind: this doesn't compile if package lane has another.
+var _ = [1]bool{}[kindInLane-lane.Kind]
 
 func (q *requests) init() {
-	q.kind, q.reserved = kindRequest, lane.Notes+2
+	q.kind = kindRequest
 	q.sent = request{state: ended, source: AnySource, tag: AnyTag}
 	q.noProc = request{state: ended, source: ProcNull, tag: AnyTag}
 }
@@ -103,8 +101,8 @@ func (q *requests) init() {
 // request is the request of a handle, nil if it has none.
 func (p *Process) request(h Request) *request {
 	switch {
-	case h == sentHandle:
-		return &p.requests.sent
+	case lane.IsSent(uint64(h)):
+		return p.sent(h)
 	case h == noProcHandle:
 		return &p.requests.noProc
 	case lane.IsNote(uint64(h)):
@@ -115,8 +113,12 @@ func (p *Process) request(h Request) *request {
 
 // endRequest ends a handle that has a request.
 func (p *Process) endRequest(h Request) {
-	if lane.IsNote(uint64(h)) {
+	switch {
+	case lane.IsNote(uint64(h)):
 		p.endNoted(h)
+		return
+	case lane.IsSent(uint64(h)):
+		p.endSent(h)
 		return
 	}
 	p.requests.remove(uintptr(h))
@@ -263,9 +265,9 @@ func (p *Process) take(r *request, s engine.Status, err error) {
 func (p *Process) received(r *request, s engine.Status, err error) error {
 	st, err := r.pending.Outcome(s, err)
 	switch {
-	case !r.pending.Receives():
 	case errors.Is(err, process.ErrCancelled):
 		r.cancelled, err = true, nil
+	case !r.pending.Receives():
 	default:
 		r.source, r.tag = int32(st.Source), int32(st.Tag)
 		if err == nil || errors.Is(err, process.ErrTruncated) {
@@ -389,8 +391,8 @@ func (p *Process) noRequest(function string, h Request) Code {
 	return p.noHandle(nil, function, ErrRequest, "request", uintptr(h))
 }
 
-// Cancel is MPI_Cancel. It cancels a receive that no message has matched. It never cancels a
-// send; the standard leaves that to the library.
+// Cancel is MPI_Cancel. It cancels a receive that no message has matched, and a send whose message
+// no receive has matched.
 func (p *Process) Cancel(request *Request) Code {
 	if !p.live() {
 		return p.outOfTime("MPI_Cancel")
@@ -405,8 +407,17 @@ func (p *Process) Cancel(request *Request) Code {
 	if g, is := r.work.(*grequest); is {
 		return g.cancel()
 	}
-	if r.state == active && r.work == nil && r.pending.Receives() && r.send.Engine() == nil {
+	switch {
+	case lane.IsSent(uint64(*request)):
+		p.cancelSent(*request)
+	case r.work != nil || r.send.Engine() != nil: // MPI_Isendrecv can't be cancelled
+	case r.buffer != nil:
+		r.cancelBuffered()
+	case r.state != active:
+	case r.pending.Receives():
 		r.pending.Cancel()
+	default:
+		r.cancelSend()
 	}
 	return Success
 }

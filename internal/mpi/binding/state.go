@@ -176,7 +176,7 @@ func (p *Process) reclaim() {
 	}
 	settle := func(s *sendBuffer) {
 		s.mu.Lock()
-		s.room(p)
+		s.room()
 		s.mu.Unlock()
 	}
 	settle(&p.sendBuffer)

@@ -38,14 +38,14 @@ const (
 	kindWin
 	kindFile
 	kindSession
+	kindInLane // requests that C knows
 )
 
 // table maps the handles of one kind to objects. get takes no lock and may run beside all other
 // methods. The zero table, with its kind set, is empty.
 type table[T any] struct {
-	kind     uint32
-	reserved uint32 // the last indices, which it never uses
-	chunks   [1 << (indexBits - chunkBits)]atomic.Pointer[chunk[T]]
+	kind   uint32
+	chunks [1 << (indexBits - chunkBits)]atomic.Pointer[chunk[T]]
 
 	mu   sync.Mutex
 	free []uint32 // the next handles of entries that were freed
@@ -88,7 +88,7 @@ func (t *table[T]) add(object *T) uintptr {
 	if n := len(t.free); n > 0 {
 		h, t.free = t.free[n-1], t.free[:n-1]
 	} else {
-		if t.used == 1<<indexBits-firstIndex-t.reserved {
+		if t.used == 1<<indexBits-firstIndex {
 			return 0
 		}
 		if c := &t.chunks[t.used>>chunkBits]; c.Load() == nil {
@@ -132,7 +132,7 @@ func kindName(h uintptr) string {
 		return "a datatype"
 	case kindOp:
 		return "an operation"
-	case kindRequest:
+	case kindRequest, kindInLane:
 		return "a request"
 	case kindInfo:
 		return "an info object"

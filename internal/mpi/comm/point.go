@@ -29,6 +29,7 @@ type Pending struct {
 	op        string // of a collective
 	peer, tag int32
 	receive   bool
+	number    uint32 // of a small send: see Retract
 }
 
 // Send sends data; it returns when the buffer may be reused.
@@ -139,8 +140,8 @@ func (c *Comm) Isend(data []byte, dest, tag int) (Pending, error) {
 		return Pending{}, err
 	}
 	c.sends("Isend", data, dest, tag)
-	h := c.eng.Send(c.context, c.group[dest], int32(tag), data)
-	return Pending{comm: c, handle: h, peer: int32(dest), tag: int32(tag)}, nil
+	h, number := c.eng.SendNumbered(c.context, c.group[dest], int32(tag), data)
+	return Pending{comm: c, handle: h, peer: int32(dest), tag: int32(tag), number: number}, nil
 }
 
 // Irecv starts a Recv. The buffer belongs to it until the operation has ended.
@@ -198,8 +199,26 @@ func (p Pending) Peer() (rank, tag int) { return int(p.peer), int(p.tag) }
 func (p Pending) Receives() bool { return p.receive }
 
 // Cancel cancels a receive that no message has matched, and tells whether it did. The operation
-// then ends with process.ErrCancelled. A send can't be cancelled.
+// then ends with process.ErrCancelled.
 func (p Pending) Cancel() bool { return p.comm != nil && p.comm.eng.Cancel(p.handle) }
+
+// CancelSend cancels a send that hasn't Ended, if no receive has matched its message: then it ends
+// with process.ErrCancelled, and otherwise as it would have. Soon, in any case, unless the message
+// was matched and its data is on the way.
+func (p Pending) CancelSend() { p.comm.eng.CancelSend(p.handle) }
+
+// Retract cancels a small send that has Ended. What it returns ends with process.ErrCancelled, or,
+// if a receive has matched the message, without an error; the zero Handle says that a receive has,
+// or may have.
+func (p Pending) Retract() engine.Handle {
+	if p.number == 0 {
+		return engine.Handle{}
+	}
+	return p.comm.eng.Retract(p.number)
+}
+
+// Number is the number of a small send, for engine.RetractSent; 0: it has none.
+func (p Pending) Number() uint32 { return p.number }
 
 // Wait waits for the end of the operation.
 func (p Pending) Wait() (Status, error) {

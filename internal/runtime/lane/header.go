@@ -21,10 +21,10 @@ func Header() string {
 	maps.Copy(constants, more)
 	structures = append(append(structures, cells...), reflect.TypeFor[match.Counts](), reflect.TypeFor[Comm](),
 		reflect.TypeFor[Run](), reflect.TypeFor[Type](), reflect.TypeFor[Target](), reflect.TypeFor[Win](),
-		reflect.TypeFor[Note](), reflect.TypeFor[notes](), reflect.TypeFor[Memory]())
+		reflect.TypeFor[Note](), reflect.TypeFor[notes](), reflect.TypeFor[sends](), reflect.TypeFor[Memory]())
 	anyTag := proto.AnyTag
 	maps.Copy(constants, map[string]uint64{
-		"HELD": held, "FIRST_TYPE": firstType, "TYPES": types, "COMMS": comms, "SENT": Sent, "NO_PROC": NoProc, "ANY_TAG": uint64(uint32(anyTag)),
+		"HELD": held, "FIRST_TYPE": firstType, "TYPES": types, "COMMS": comms, "KIND": Kind, "SENT": Sent, "NUMBER_MASK": numberMask, "NUMBERS": Numbers, "NO_PROC": NoProc, "ANY_TAG": uint64(uint32(anyTag)),
 		"NOTES": Notes, "FIRST_NOTE": FirstNote, "GENERATION": generation, "LAST_HANDLE": lastHandle,
 		"FREE": free, "WAITS": waits, "RECEIVED": received, "POSTED": posted, "KEPT": kept, "BLOCKING": blocking, "AWAITED": awaited, "TICK": Tick,
 		"EXPOSED": uint64(Exposed), "FENCE_BIT": fenceBit, "WINS": wins, "CACHE_LINE": window.CacheLine, "NO_EPOCH": uint64(NoEpoch), "FENCED": uint64(Fenced), "STARTED": uint64(Started), "LOCKED": uint64(Locked), "ALL_LOCKED": uint64(AllLocked),

@@ -24,12 +24,6 @@ const (
 	Traced             // frames are recorded for now
 )
 
-// Sent is the handle of the request of every send that ended within its call.
-const Sent = (1<<20-1)<<4 | 5
-
-// NoProc is that of every receive from MPI_PROC_NULL.
-const NoProc = Sent - 1<<4
-
 // Memory is what Go and C share. C has its fields by a generated header.
 type Memory struct {
 	word   atomic.Uint32 // of the Lock
@@ -54,6 +48,8 @@ type Memory struct {
 	pause uint32       // they offer their cores to nobody: a program computes there
 	rouse uint32       // the owner has received for a thread that waits in Go
 
+	Sends sends
+
 	// Where processes share cores, C offers its core to others some times before it leaves the
 	// wait for a collective to Go. It tells Go of that, which knows when to stop (engine's
 	// patience).
@@ -69,6 +65,8 @@ type Memory struct {
 	// By the index of a communicator, its part in the common memory of agreements; nil: none. The
 	// table of communicators is on the path of each message, and its entries have no room.
 	pacts [comms]*commons.Part
+	// The destinations of the numbered sends, world ranks.
+	destinations [Numbers]int32
 	// Windows of the program: see Win. C looks for them without the lock.
 	winHandles [wins]uint64
 	wins       [wins]*Win

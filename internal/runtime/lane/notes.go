@@ -56,9 +56,9 @@ const Notes = 256
 // upper bits, from 24 on, count the requests that a note has been used for, as in the tables of
 // package binding. IsNote recognises them.
 const (
-	FirstNote  = (1<<20-2-Notes)<<4 | 5
+	FirstNote  = NoProc - Notes<<4
 	generation = 1 << 24
-	lastHandle = 1 << 31
+	lastHandle = 1 << 30
 )
 
 // notes are the receives that were noted. Those without a message, which wait or are posted, are
@@ -94,7 +94,7 @@ func (n *notes) unlink(of *Note) {
 
 // IsNote says whether a handle is one of a note's requests, present or not.
 func IsNote(handle uint64) bool {
-	return handle < lastHandle && handle&15 == FirstNote&15 && PlaceOf(handle) < Notes
+	return handle < lastHandle && handle&15 == Kind && PlaceOf(handle) < Notes
 }
 
 // PlaceOf is the number of the note that a handle is about.

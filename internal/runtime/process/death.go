@@ -73,6 +73,7 @@ func (p *Process) departed(q proto.Proc) {
 	if !p.peers[q].become(peerLeft) {
 		return
 	}
+	p.endRetracts(p.cfg.Layout.Rank(q))
 	p.replica.Left(q, &p.replicaOut)
 	p.runReplica()
 	p.orderTold(q, (*order.Machine).Left)
@@ -168,6 +169,7 @@ func (p *Process) rankGone(rank proto.Rank) {
 func (p *Process) rankLost(rank proto.Rank) {
 	p.lifecycle.lost = append(p.lifecycle.lost, rank)
 	p.contexts.noteLost(rank)
+	p.endRetracts(rank)
 	p.requests.each(func(h Handle, r *request) {
 		if r.done {
 			return

@@ -111,6 +111,10 @@ func (p *Process) control(from proto.Proc, h *wire.Header, payload []byte) {
 		p.settleArrived(from, h, payload)
 	case wire.KindTypeName:
 		p.typeNameArrived(from, h, payload)
+	case wire.KindRetract:
+		p.retractArrived(from, h)
+	case wire.KindRetracted:
+		p.retractedArrived(from, h)
 	case wire.KindNudge:
 		p.Changes++ // the waiter that it is for may be another thread than the one that polls
 	}

@@ -47,6 +47,7 @@ type node struct {
 	exposed [][]byte
 	revoked uint64
 	attends bool
+	crammed bool // more waits for each peer than there is room for
 	program program
 	gone    bool // left in order
 	lost    []proto.Rank
@@ -137,7 +138,12 @@ func (n *node) Read(from proto.Proc, dst []byte, address, offset uint64) bool {
 	return true
 }
 
-func (n *node) Queued(proto.Proc) int           { return 0 }
+func (n *node) Queued(proto.Proc) int {
+	if n.crammed {
+		return queueLimit + 1
+	}
+	return 0
+}
 func (n *node) Fence(q proto.Proc)              { n.fenced[q] = true }
 func (n *node) Died(detector.Report)            {}
 func (n *node) Viewed(*membership.View, bool)   {}

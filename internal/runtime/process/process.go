@@ -16,8 +16,8 @@
 //   - liveness (liveness.go, detection.go, death.go, members.go, admission.go, broken.go): the
 //     detector, the views, connections that broke;
 //   - sends and receives (send.go, transfer.go, throttle.go; receive.go, rendezvous.go, direct.go,
-//     attend.go, zerocopy.go, early.go, layers.go, alternatives.go, payload.go): messages of the
-//     program;
+//     attend.go, zerocopy.go, early.go, layers.go, alternatives.go, payload.go; retract.go):
+//     messages of the program;
 //   - contexts (contexts.go, broadcast.go, closing.go): communicators and their broadcasts;
 //   - acks (acks.go): what is owed to other replicas;
 //   - healing (healing.go, donation.go, joining.go, snapshot.go, log.go, replay.go): replacements

@@ -38,6 +38,7 @@ type arrival struct {
 	envelope match.Envelope
 	total    uint64
 	typ      uint32 // of its data; 0: unknown
+	number   uint32 // eager: by which its sender may ask it back (retract.go); 0: it can't
 	body     []byte // eager: pooled
 	stamp    []byte // with replicas; its memory stays with the entry
 	self     Handle
@@ -364,6 +365,9 @@ func (p *Process) deliver(from proto.Proc, h *wire.Header, f *payload) {
 	_, a := p.keep(e, h.Total)
 	a.stamp, a.typ = append(a.stamp, stamp...), uint32(h.Aux)
 	a.body = f.keep(&p.buffers, len(body))
+	if !p.replicated {
+		a.number = h.Number()
+	}
 }
 
 func (p *Process) newArrival(e match.Envelope, total uint64) (Handle, *arrival) {
@@ -382,7 +386,7 @@ func (p *Process) keep(e match.Envelope, total uint64) (Handle, *arrival) {
 
 // sendSelf brings a message of this rank to itself, as a copy unless a receive waits for it.
 // Every replica does so on its own: neither replication nor causality is involved.
-func (p *Process) sendSelf(e match.Envelope, data []byte, synchronous bool) Handle {
+func (p *Process) sendSelf(e match.Envelope, data []byte, number uint32, synchronous bool) Handle {
 	if token, ok := p.match.Claim(e); ok {
 		rh, r := p.requests.at(token)
 		r.status = Status{Source: e.Src, Tag: e.Tag, Type: p.sends.typ, Bytes: len(data)}
@@ -393,7 +397,7 @@ func (p *Process) sendSelf(e match.Envelope, data []byte, synchronous bool) Hand
 		return Handle{}
 	}
 	_, a := p.keep(e, uint64(len(data)))
-	a.body, a.typ = p.buffers.copyOf(data), p.sends.typ
+	a.body, a.typ, a.number = p.buffers.copyOf(data), p.sends.typ, number
 	if !synchronous {
 		return Handle{}
 	}

@@ -153,7 +153,7 @@ func (p *Process) sendReplayed(context uint64, dst proto.Rank, tag int32, data [
 		return h
 	}
 	if dst == p.rank {
-		h := p.sendSelf(match.Envelope{Context: context, Src: p.rank, Tag: tag}, data, synchronous)
+		h := p.sendSelf(match.Envelope{Context: context, Src: p.rank, Tag: tag}, data, 0, synchronous)
 		r.own++
 		p.replayLog()
 		return h

@@ -22,7 +22,7 @@ var (
 	ErrTruncated = errors.New("the message is larger than the receive buffer")
 	ErrMismatch  = errors.New("the broadcast differs in size from what this rank expects")
 	ErrFenced    = errors.New("the job takes this process for dead")
-	ErrCancelled = errors.New("the receive was cancelled")
+	ErrCancelled = errors.New("the operation was cancelled")
 	ErrClosed    = errors.New("this process has left the job")
 	ErrFreed     = errors.New("the communicator has been freed")
 	ErrMessage   = errors.New("the matched message has been received already")
@@ -63,6 +63,7 @@ const (
 	receiving
 	broadcasting
 	composite
+	retracting // waits for an answer about an eager message that was sent before (retract.go)
 )
 
 // request is one operation of the program.
@@ -75,12 +76,14 @@ type request struct {
 	aged    bool // it waits for long (through.go)
 	held    bool // receiving, in leader order: it isn't with matching yet (held.go)
 	asked   bool // broadcasting: its root was asked
-	err     error
-	status  Status
+	// asksBack says that the receiver is asked for the message (retract.go).
+	asksBack bool
+	err      error
+	status   Status
 
 	buffer []byte // the program's: what to send, or where to receive
 
-	peer    proto.Rank // sending: destination; receiving: source, or any; broadcasting: root's index
+	peer    proto.Rank // sending, retracting: destination; receiving: source, or any; broadcasting: root's index
 	context uint64     // of the operation
 	tag     int32      // of a send or receive
 	posted  uint32     // receiving: its token among the posted
@@ -88,7 +91,7 @@ type request struct {
 	arrival Handle     // receiving, rendezvous: what it is bound to
 	stamp   []byte     // receiving, with replicas: the message's; its memory stays with the entry
 
-	number   uint64 // broadcasting; receiving, in leader order: until it is decided what it takes
+	number   uint64 // broadcasting; sending: of an eager message, as SendNumbered got it; receiving, in leader order: until it is decided what it takes
 	shape    Shape  // broadcasting
 	coloured bool   // broadcasting: the data is here (or was here)
 

@@ -53,16 +53,16 @@ func (p *Process) SetType(t uint32) { p.sends.typ = t }
 // until the request has ended; that of others is free when Send returns. The zero Handle says
 // that the send is complete.
 func (p *Process) Send(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
-	return p.start(context, dst, tag, data, len(data) > EagerLimit, false)
+	return p.start(context, dst, tag, data, 0, len(data) > EagerLimit, false)
 }
 
 // SendSynchronous starts sending data to a rank. The request ends when a receive has taken the
 // message, at every live replica of the rank. Until then the data stays borrowed.
 func (p *Process) SendSynchronous(context uint64, dst proto.Rank, tag int32, data []byte) Handle {
-	return p.start(context, dst, tag, data, true, true)
+	return p.start(context, dst, tag, data, 0, true, true)
 }
 
-func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, rendezvous, synchronous bool) Handle {
+func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, number uint32, rendezvous, synchronous bool) Handle {
 	if err := p.sendError(context, dst); err != nil {
 		h, r := p.newRequest(sending)
 		p.complete(h, r, err)
@@ -76,7 +76,7 @@ func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, 
 	}
 	switch {
 	case dst == p.rank:
-		return p.sendSelf(match.Envelope{Context: context, Src: p.rank, Tag: tag}, data, synchronous)
+		return p.sendSelf(match.Envelope{Context: context, Src: p.rank, Tag: tag}, data, number, synchronous)
 	case rendezvous:
 		return p.sendOffer(context, dst, tag, data)
 	case p.replicated:
@@ -90,13 +90,14 @@ func (p *Process) start(context uint64, dst proto.Rank, tag int32, data []byte, 
 		if c := p.contexts.recent[context%2]; c != nil && c.stream != nil && c.id == context {
 			h.SetCompleted(c.stream.Completed())
 		}
+		h.SetNumber(number)
 		p.send(proto.Proc(dst), h, data, 0)
 		if p.hasRoom(dst) {
 			return Handle{}
 		}
 	}
 	h, r := p.newRequest(sending)
-	r.peer, r.context, r.tag, r.buffer = dst, context, tag, data
+	r.peer, r.context, r.tag, r.buffer, r.number = dst, context, tag, data, uint64(number)
 	p.sends.throttled = append(p.sends.throttled, h)
 	return h
 }
@@ -233,7 +234,7 @@ func (p *Process) releaseThrottled() {
 		if r == nil || r.done {
 			continue
 		}
-		if p.hasRoom(r.peer) {
+		if !r.asksBack && p.hasRoom(r.peer) {
 			p.complete(h, r, nil)
 		} else {
 			kept = append(kept, h)

@@ -150,7 +150,7 @@ func (p *Process) lookAtWaits() {
 			return
 		case !r.aged:
 			r.aged = true
-		case r.kind == sending: // claimThinned
+		case r.kind == sending || r.kind == retracting: // claimThinned
 		case r.kind == receiving:
 			p.askAbout(r.context, r.peer)
 		case !r.asked:

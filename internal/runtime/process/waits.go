@@ -16,6 +16,7 @@ type Wait struct {
 	Collective bool       // it is part of a collective
 	Matched    bool       // the message is here, its data is on the way
 	Agrees     bool       // it is an agreement, which waits for Peer
+	Cancels    bool       // its receiver is asked whether it can still be cancelled
 	Ahead      bool       // it has been sent: this process is throttled until another replica catches up
 }
 
@@ -33,6 +34,8 @@ func (w Wait) String() string {
 		return fmt.Sprintf("for %v in an agreement", w.Peer)
 	case w.Ahead:
 		return fmt.Sprintf("for another replica of its rank, which is behind, after sending %s%s to %v", inBytes(w.Bytes), tag, w.Peer)
+	case w.Cancels:
+		return fmt.Sprintf("for %v to say whether a send to it is cancelled", w.Peer)
 	case !w.Receives:
 		return fmt.Sprintf("for %v to receive %s%s", w.Peer, inBytes(w.Bytes), tag)
 	case w.Matched:
@@ -54,7 +57,7 @@ func (p *Process) Waits() (all []Wait) {
 	all = p.agreementWaits(all)
 	ahead := p.replicated && (p.replica.Throttled() || !p.retainsLittle())
 	p.requests.each(func(h Handle, r *request) {
-		w := Wait{Receives: r.kind != sending, Peer: r.peer, Tag: r.tag, Bytes: len(r.buffer)}
+		w := Wait{Receives: r.kind != sending && r.kind != retracting, Cancels: r.asksBack, Peer: r.peer, Tag: r.tag, Bytes: len(r.buffer)}
 		c := p.contexts.find(r.context)
 		switch {
 		case r.done || r.kind == composite:

@@ -31,6 +31,31 @@ func TestFramesUseTheirFields(t *testing.T) {
 			Header{Kind: KindEager, Seq: 9},
 			func(h *Header) bool { return h.Completed() == 9 },
 		},
+		"eager with a number": {
+			func(h *Header) {
+				*h = Header{Kind: KindEager}
+				h.SetNumber(1<<32 - 2)
+				h.SetCompleted(1 << 32) // isn't said
+				h.SetCompleted(7)
+			},
+			Header{Kind: KindEager, Seq: (1<<32-2)<<32 | 7},
+			func(h *Header) bool { return h.Completed() == 7 && h.Number() == 1<<32-2 },
+		},
+		"retract an offer": {
+			Retract{Message: 1, Request: 2}.Put,
+			Header{Kind: KindRetract, ID: 1, Offset: 2},
+			func(h *Header) bool { return h.Retract() == Retract{1, false, 2} },
+		},
+		"retract a number": {
+			Retract{Message: 1, Request: 2, Eager: true}.Put,
+			Header{Kind: KindRetract, ID: 1, Offset: 2, Flags: 1},
+			func(h *Header) bool { return h.Retract() == Retract{1, true, 2} },
+		},
+		"retracted": {
+			Retracted{Request: 2, Outcome: Probed}.Put,
+			Header{Kind: KindRetracted, Offset: 2, Flags: 2},
+			func(h *Header) bool { return h.Retracted() == Retracted{2, Probed} },
+		},
 		"pull": {
 			Pull{Sender: 1, Receiver: 2, Wanted: 3}.Put,
 			Header{Kind: KindPull, ID: 1, Offset: 2, Total: 3},

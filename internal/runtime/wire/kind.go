@@ -137,6 +137,13 @@ const (
 	// payload is a list of Ack (internal/proto/thinning).
 	KindSettle
 
+	// Sends that are taken back (internal/runtime/process/retract.go); see Retract.
+
+	// KindRetract asks for a message back that no receive has matched.
+	KindRetract
+	// KindRetracted answers that; see Retracted.
+	KindRetracted
+
 	kindEnd
 )
 
@@ -189,6 +196,8 @@ var kinds = [kindEnd]payloadShape{
 	KindTypeName:         {"type-name", anyBytes},
 	KindOnce:             {"once", anyBytes},
 	KindSettle:           {"settle", AckSize},
+	KindRetract:          {"retract", 0},
+	KindRetracted:        {"retracted", 0},
 }
 
 // Valid tells whether k is a kind that may be on the wire.

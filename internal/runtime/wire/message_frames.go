@@ -4,11 +4,26 @@ import "banyan/internal/proto"
 
 // SetCompleted says, in an eager message of an unreplicated job, how many broadcasts of
 // the context its sender has completed: all up to this number. No other replica sends the
-// same message there, so the field for its number is free.
-func (h *Header) SetCompleted(broadcasts uint64) { h.Seq = broadcasts }
+// same message there, so the field for its number is free. A number of more than 32 bits isn't
+// said.
+func (h *Header) SetCompleted(broadcasts uint64) {
+	h.Seq &^= lowHalf
+	if broadcasts <= lowHalf {
+		h.Seq |= broadcasts
+	}
+}
 
 // Completed is what SetCompleted has said.
-func (h *Header) Completed() uint64 { return h.Seq }
+func (h *Header) Completed() uint64 { return h.Seq & lowHalf }
+
+// SetNumber gives an eager message of an unreplicated job the number by which its sender may take
+// it back; see Retract.
+func (h *Header) SetNumber(n uint32) { h.Seq = h.Seq&lowHalf | uint64(n)<<32 }
+
+// Number is what SetNumber has said; 0: the message has none.
+func (h *Header) Number() uint32 { return uint32(h.Seq >> 32) }
+
+const lowHalf = 1<<32 - 1
 
 // MixedLayers is a flag of a message in a replicated job: its sender has heard of a replica layer
 // other than its own.
@@ -122,6 +137,56 @@ func (f Pull) Put(h *Header) {
 // Pull reads a KindPull.
 func (h *Header) Pull() Pull {
 	return Pull{Sender: h.ID, Receiver: h.Offset, Wanted: h.Total, Discard: h.Flags&flagSet != 0}
+}
+
+// Retract is a KindRetract: the sender of a message wants it back. It travels behind the message.
+type Retract struct {
+	// Message is the sender's handle of an offer; of an eager message its number (Header.Number).
+	Message uint64
+	Eager   bool
+	Request uint64 // the handle of what waits for the answer
+}
+
+// Put makes h the header of the frame.
+func (f Retract) Put(h *Header) {
+	*h = Header{Kind: KindRetract, ID: f.Message, Offset: f.Request}
+	if f.Eager {
+		h.Flags = flagSet
+	}
+}
+
+// Retract reads a KindRetract.
+func (h *Header) Retract() Retract {
+	return Retract{Message: h.ID, Request: h.Offset, Eager: h.Flags&flagSet != 0}
+}
+
+// Retracted is a KindRetracted, the answer to a Retract.
+type Retracted struct {
+	Request uint64 // as it came
+	Outcome Outcome
+}
+
+// Outcome is what has become of a message that its sender wants back.
+type Outcome uint8
+
+const (
+	// Matched: it is the receiver's, and stays so.
+	Matched Outcome = iota
+	// Withdrawn: it is gone, and no receive gets any of it.
+	Withdrawn
+	// Probed: a matched probe has taken it. It is the receiver's, which may leave the data of an
+	// offer with its sender for long.
+	Probed
+)
+
+// Put makes h the header of the frame.
+func (f Retracted) Put(h *Header) {
+	*h = Header{Kind: KindRetracted, Offset: f.Request, Flags: uint8(f.Outcome)}
+}
+
+// Retracted reads a KindRetracted.
+func (h *Header) Retracted() Retracted {
+	return Retracted{Request: h.Offset, Outcome: Outcome(h.Flags)}
 }
 
 // Fragment is a KindData.

@@ -1,0 +1,57 @@
+package test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"banyan/internal/job/env"
+	"banyan/internal/testing/explore"
+)
+
+// The program checks that a send is cancelled or received, and that the wait for one that is
+// cancelled needs nothing of the receiver's program: with the lane open and closed, between hosts'
+// transports, with threads, and between two jobs.
+func TestCancelSends(t *testing.T) {
+	program, rounds := compile(t, "cancel"), "420"
+	if explore.Long() {
+		rounds = "42000"
+	}
+	for _, lane := range []string{env.Entry(env.Lane, ""), laneOff} {
+		for _, with := range []string{"--transport shm|all", "--transport tcp|all", "--transport shm|threads", "--transport shm|spawn"} {
+			options, kind, _ := strings.Cut(with, "|")
+			n := "2"
+			if kind == "spawn" {
+				n = "1"
+			}
+			args := append([]string{lane, tool("banyan"), "run", "-n", n}, strings.Fields(options)...)
+			t.Run(with+" "+lane, func(t *testing.T) {
+				run(t, "/usr/bin/env", append(args, program, kind, filepath.Join(t.TempDir(), "over"), rounds)...).fine(t)
+			})
+		}
+	}
+}
+
+// The receiver is stopped, so that it doesn't answer, and killed: the wait ends.
+func TestCancelSendsKill(t *testing.T) {
+	program := compile(t, "cancel")
+	for mode := range 3 { // standard, synchronous, buffered
+		for _, size := range []int{8, 5000, 70000} {
+			o := run(t, tool("banyan"), "run", "-n", "2", "--with-ft", "ulfm", program, "dies", filepath.Join(t.TempDir(), "pid"), fmt.Sprint(mode), fmt.Sprint(size))
+			o.noTrace(t)
+			if !strings.Contains(o.stdout, "survives") || strings.Contains(o.stderr, "not so") {
+				t.Errorf("mode %d, %d bytes: %v", mode, size, o)
+			}
+		}
+	}
+}
+
+// Jobs with replicas cancel no send, in whatever order they run.
+func TestCancelSendsWithReplicas(t *testing.T) {
+	program := compile(t, "cancel")
+	for _, options := range []string{"", "--order leader", "--protocol mirror"} {
+		args := append([]string{"run", "-n", "2", "--replicas", "2"}, strings.Fields(options)...)
+		run(t, tool("banyan"), append(args, program, "never", "-")...).fine(t)
+	}
+}
