@@ -61,31 +61,36 @@ static __attribute__((noinline)) bool await_room(const struct lane_memory *m, st
 	return false;
 }
 
-// numbered gives a send its number, and its request the handle that has it.
-static inline uint64_t numbered(struct lane_memory *m, int32_t world, MPI_Request *request)
+// handle is that of a send's request, by its number.
+static inline MPI_Request handle(uint32_t number)
 {
-	uint32_t number = ++m->sends.last;
-	m->destinations[number % LANE_NUMBERS] = world;
-	*request = (MPI_Request)(uintptr_t)(LANE_SENT | (number & LANE_NUMBER_MASK) << 4);
-	return number;
+	return (MPI_Request)(uintptr_t)(LANE_SENT | (number & LANE_NUMBER_MASK) << 4);
 }
 
-// send sends a message of bytes, or of instances of a type. request is MPI_Isend's, or NULL. Each of
-// its callers has code of its own.
-static inline __attribute__((always_inline)) bool send(struct lane_memory *m, const struct lane_type *t, const void *buf, uint64_t bytes, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+// NOT_SENT is the request of what isn't sent.
+#define NOT_SENT ((MPI_Request)0)
+
+// send sends a message of bytes, or of instances of a type, and gives its request. MPI_Isend's has
+// a number. Each of its callers has code of its own.
+static inline __attribute__((always_inline)) MPI_Request send(struct lane_memory *m, const struct lane_type *t, const void *buf, uint64_t bytes, int dest, int tag, MPI_Comm comm, bool numbered)
 {
 	int32_t world;
 	uint64_t context;
 	struct lane_ends *e = ends(m, comm, dest, &world, &context);
 	if (UNLIKELY(!e || e->queued))
-		return false;
+		return NOT_SENT;
 	struct lane_writer *w = &e->out;
 	uint64_t next = w->tail + lines(LANE_SHORT_SIZE + bytes);
 	if (UNLIKELY(next + LANE_WINDOW > w->limit && !room(w, next) && !await_room(m, w, next)))
-		return false;
+		return NOT_SENT;
+	uint32_t number = 0;
+	if (numbered) {
+		number = ++m->sends.last;
+		m->destinations[number % LANE_NUMBERS] = world;
+	}
 	struct lane_short *s = (struct lane_short *)at(&w->half, w->tail);
 	s->context = context;
-	s->seq = request ? numbered(m, world, request) << 32 : 0;
+	s->seq = (uint64_t)number << 32;
 	s->src = m->self;
 	s->dst = world;
 	s->tag = tag;
@@ -97,17 +102,19 @@ static inline __attribute__((always_inline)) bool send(struct lane_memory *m, co
 	publish(w, LANE_SHORT | LANE_EAGER << 8 | bytes << 32, next);
 	m->sent++;
 	ring(e);
-	return true;
+	return handle(number);
 }
 
-static __attribute__((noinline)) bool send_typed(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+static __attribute__((noinline)) MPI_Request send_typed(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
 	struct lane_memory *m = banyan_lane;
 	uint64_t bytes;
 	if (tag < 0 || !take_soon(m))
-		return false;
+		return NOT_SENT;
 	const struct lane_type *t = typed(m, buf, count, datatype, &bytes);
-	bool sent = t && bytes <= LANE_MOST && !closed(m) && send(m, t, buf, bytes, dest, tag, comm, request);
+	MPI_Request sent = NOT_SENT;
+	if (t && bytes <= LANE_MOST && !closed(m))
+		sent = send(m, t, buf, bytes, dest, tag, comm, true);
 	give(m);
 	return sent;
 }
@@ -117,23 +124,23 @@ bool banyan_lane_send(const void *buf, int64_t count, MPI_Datatype datatype, int
 	struct lane_memory *m = banyan_lane;
 	uint64_t bytes;
 	if (!size(m, buf, count, datatype, &bytes))
-		return made(datatype) && send_typed(buf, count, datatype, dest, tag, comm, NULL);
+		return made(datatype) && send_typed(buf, count, datatype, dest, tag, comm) != NOT_SENT;
 	if (bytes > LANE_MOST || tag < 0 || !take_soon(m))
 		return false;
-	bool sent = !closed(m) && send(m, NULL, buf, bytes, dest, tag, comm, NULL);
+	bool sent = !closed(m) && send(m, NULL, buf, bytes, dest, tag, comm, false) != NOT_SENT;
 	give(m);
 	return sent;
 }
 
-bool banyan_lane_start_send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+MPI_Request banyan_lane_start_send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
 	struct lane_memory *m = banyan_lane;
 	uint64_t bytes;
 	if (!size(m, buf, count, datatype, &bytes))
-		return made(datatype) && send_typed(buf, count, datatype, dest, tag, comm, request);
+		return made(datatype) ? send_typed(buf, count, datatype, dest, tag, comm) : NOT_SENT;
 	if (bytes > LANE_MOST || tag < 0 || !take_soon(m))
-		return false;
-	bool sent = !closed(m) && send(m, NULL, buf, bytes, dest, tag, comm, request);
+		return NOT_SENT;
+	MPI_Request sent = closed(m) ? NOT_SENT : send(m, NULL, buf, bytes, dest, tag, comm, true);
 	give(m);
 	return sent;
 }

@@ -40,9 +40,9 @@ bool banyan_lane_note(void *buf, int64_t count, MPI_Datatype datatype, int sourc
 // banyan_lane_threaded says whether threads share the lane: then MPI_Recv waits by a note.
 static inline bool banyan_lane_threaded(void) { return banyan_lane->turns != 0; }
 
-// banyan_lane_start_send is banyan_lane_send for MPI_Isend. The request has ended, and can be
-// cancelled.
-bool banyan_lane_start_send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request);
+// banyan_lane_start_send is banyan_lane_send for MPI_Isend. It returns the request, which has ended
+// and can be cancelled, or 0.
+MPI_Request banyan_lane_start_send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 
 // BANYAN_SENT is the request of an operation that ended within its call: binding's sentHandle. That
 // of a send has a number, too: see banyan_lane_sent.

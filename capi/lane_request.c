@@ -78,12 +78,12 @@ static inline struct lane_note *noted(struct lane_memory *m, MPI_Request request
 // BANYAN_UNKNOWN for Go's requests.
 static enum banyan_lane_outcome look(struct lane_memory *m, MPI_Request request, int32_t spins)
 {
-	if (banyan_lane_sent(request))
-		return LOAD(&m->sends.cancelled) == 0 ? BANYAN_OVER : BANYAN_UNKNOWN;
-	if (request == MPI_REQUEST_NULL || request == BANYAN_NO_PROC)
-		return BANYAN_OVER;
 	const struct lane_note *n = noted(m, request);
-	if (!n || n->state == LANE_KEPT)
+	if (!n) {
+		bool ended = banyan_lane_sent(request) ? LOAD(&m->sends.cancelled) == 0 : request == MPI_REQUEST_NULL || request == BANYAN_NO_PROC;
+		return ended ? BANYAN_OVER : BANYAN_UNKNOWN;
+	}
+	if (n->state == LANE_KEPT)
 		return BANYAN_UNKNOWN;
 	while (n->state == LANE_WAITS) {
 		struct lane_ends *e = ((struct lane_ends *const *)m->peers)[n->world];
@@ -199,8 +199,9 @@ enum banyan_lane_outcome banyan_lane_end(int64_t count, MPI_Request *requests, M
 	int64_t from = 0;
 	if (m->ranks == 0)
 		return BANYAN_UNKNOWN;
-	while (from < count && banyan_lane_sent(requests[from]) && LOAD(&m->sends.cancelled) == 0)
-		from++;
+	if (LOAD(&m->sends.cancelled) == 0)
+		while (from < count && banyan_lane_sent(requests[from]))
+			from++;
 	if (from == count) { // no need for the lock
 		for (int64_t k = 0; k < count; k++)
 			end_sent(&requests[k], at_status(statuses, k));

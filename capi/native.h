@@ -165,16 +165,26 @@ static inline int native_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatyp
 
 static inline int native_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	if (banyan_lane_usable() && banyan_lane_start_send(buf, count, datatype, dest, tag, comm, request))
-		return MPI_SUCCESS;
+	if (banyan_lane_usable()) {
+		MPI_Request sent = banyan_lane_start_send(buf, count, datatype, dest, tag, comm);
+		if (sent) {
+			*request = sent;
+			return MPI_SUCCESS;
+		}
+	}
 	GUARD(MPI_Isend);
 	return RESULT(banyan_Isend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
 }
 
 static inline int native_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	if (banyan_lane_usable() && banyan_lane_start_send(buf, count, datatype, dest, tag, comm, request))
-		return MPI_SUCCESS;
+	if (banyan_lane_usable()) {
+		MPI_Request sent = banyan_lane_start_send(buf, count, datatype, dest, tag, comm);
+		if (sent) {
+			*request = sent;
+			return MPI_SUCCESS;
+		}
+	}
 	GUARD(MPI_Isend_c);
 	return RESULT(banyan_Isend(POINTER(buf), count, HANDLE(datatype), dest, tag, HANDLE(comm), POINTER(request)));
 }

@@ -47,7 +47,7 @@ static struct process {
 	struct lane_memory *m;
 	struct lane_ends *e, ends;
 	bool (*send)(const void *, int64_t, MPI_Datatype, int, int, MPI_Comm);
-	bool (*start)(const void *, int64_t, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+	MPI_Request (*start)(const void *, int64_t, MPI_Datatype, int, int, MPI_Comm);
 	bool (*receive)(void *, int64_t, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
 	bool (*note)(void *, int64_t, MPI_Datatype, int, int, MPI_Comm, bool, MPI_Request *);
 	enum banyan_lane_outcome (*end)(int64_t, MPI_Request *, MPI_Status *, bool);
