@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"banyan/internal/job/env"
+	"banyan/internal/testing/cprogram"
 	"banyan/internal/testing/explore"
 )
 
@@ -14,7 +15,7 @@ import (
 // cancelled needs nothing of the receiver's program: with the lane open and closed, between hosts'
 // transports, with threads, and between two jobs.
 func TestCancelSends(t *testing.T) {
-	program, rounds := compile(t, "cancel"), "420"
+	program, rounds := cprogram.Compile(t, "cancel"), "420"
 	if explore.Long() {
 		rounds = "42000"
 	}
@@ -25,9 +26,9 @@ func TestCancelSends(t *testing.T) {
 			if kind == "spawn" {
 				n = "1"
 			}
-			args := append([]string{lane, tool("banyan"), "run", "-n", n}, strings.Fields(options)...)
+			args := append([]string{lane, cprogram.Tool("banyan"), "run", "-n", n}, strings.Fields(options)...)
 			t.Run(with+" "+lane, func(t *testing.T) {
-				run(t, "/usr/bin/env", append(args, program, kind, filepath.Join(t.TempDir(), "over"), rounds)...).fine(t)
+				cprogram.Run(t, "/usr/bin/env", append(args, program, kind, filepath.Join(t.TempDir(), "over"), rounds)...).Fine(t)
 			})
 		}
 	}
@@ -35,12 +36,12 @@ func TestCancelSends(t *testing.T) {
 
 // The receiver is stopped, so that it doesn't answer, and killed: the wait ends.
 func TestCancelSendsKill(t *testing.T) {
-	program := compile(t, "cancel")
+	program := cprogram.Compile(t, "cancel")
 	for mode := range 3 { // standard, synchronous, buffered
 		for _, size := range []int{8, 5000, 70000} {
-			o := run(t, tool("banyan"), "run", "-n", "2", "--with-ft", "ulfm", program, "dies", filepath.Join(t.TempDir(), "pid"), fmt.Sprint(mode), fmt.Sprint(size))
-			o.noTrace(t)
-			if !strings.Contains(o.stdout, "survives") || strings.Contains(o.stderr, "not so") {
+			o := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "2", "--with-ft", "ulfm", program, "dies", filepath.Join(t.TempDir(), "pid"), fmt.Sprint(mode), fmt.Sprint(size))
+			o.NoTrace(t)
+			if !strings.Contains(o.Stdout, "survives") || strings.Contains(o.Stderr, "not so") {
 				t.Errorf("mode %d, %d bytes: %v", mode, size, o)
 			}
 		}
@@ -49,9 +50,9 @@ func TestCancelSendsKill(t *testing.T) {
 
 // Jobs with replicas cancel no send, in whatever order they run.
 func TestCancelSendsWithReplicas(t *testing.T) {
-	program := compile(t, "cancel")
+	program := cprogram.Compile(t, "cancel")
 	for _, options := range []string{"", "--order leader", "--protocol mirror"} {
 		args := append([]string{"run", "-n", "2", "--replicas", "2"}, strings.Fields(options)...)
-		run(t, tool("banyan"), append(args, program, "never", "-")...).fine(t)
+		cprogram.Run(t, cprogram.Tool("banyan"), append(args, program, "never", "-")...).Fine(t)
 	}
 }

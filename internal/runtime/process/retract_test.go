@@ -85,7 +85,6 @@ type retractSend struct {
 	data      []byte
 	cancelled bool // the program has called it
 	verdict   Handle
-	asked     bool
 	err       error
 	done      bool
 }
