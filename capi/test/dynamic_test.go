@@ -5,9 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"banyan/internal/testing/cprogram"
 )
@@ -129,4 +131,35 @@ func TestCoupled(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// A spawned job is listed behind the one that has spawned it, as long as it runs.
+func TestSpawnedJobsAreListed(t *testing.T) {
+	program, dir := cprogram.Compile(t, "spawner"), t.TempDir()
+	runtime := "XDG_RUNTIME_DIR=" + dir
+	over := filepath.Join(dir, "over")
+	ended := make(chan cprogram.Outcome, 1)
+	go func() {
+		ended <- cprogram.Run(t, "/usr/bin/env", runtime, cprogram.Tool("banyan"), "run", "-n", "1", program, over, "2")
+	}()
+	listed := func() string {
+		o := cprogram.Run(t, "/usr/bin/env", runtime, cprogram.Tool("banyan"), "jobs")
+		o.Fine(t)
+		return o.Stdout
+	}
+	want := regexp.MustCompile(`(?m)^(spawner-\w+) +\d+s +\S+ .* 1 +1 +running +own\n(spawner-\w+)/1 +\d+s +\S+ .* 2 +1 +running +own\n(spawner-\w+)/1\.1 +\d+s +\S+ .* 1 +1 +running +own\n(spawner-\w+)/1\.2 `)
+	list := ""
+	for deadline := time.Now().Add(30 * time.Second); !want.MatchString(list); time.Sleep(20 * time.Millisecond) {
+		if list = listed(); time.Now().After(deadline) {
+			t.Errorf("the jobs that are listed:\n%s", list)
+			break
+		}
+	}
+	if err := os.WriteFile(over, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	(<-ended).Fine(t)
+	if list := listed(); strings.Contains(list, "spawner") {
+		t.Errorf("they have ended, and are listed:\n%s", list)
+	}
 }

@@ -23,6 +23,8 @@ type Info struct {
 	Consoles  int       `json:"consoles"`  // that show it now
 	Own       bool      `json:"own"`       // only the console that has started it can show it
 	ExitCode  int       `json:"exit_code"` // if it has ended
+	// Spawned are the jobs that it has spawned, and those that they have, which run.
+	Spawned []Spawned `json:"spawned,omitempty"`
 	// Reach is where consoles look for the next launcher if this one is lost. nil: nowhere.
 	Reach *Reach `json:"reach,omitempty"`
 }

@@ -189,8 +189,10 @@ type Config struct {
 	// Parent is the port at which the processes wait that have spawned this job; empty: none have.
 	// firstIncarnation is above those of all other processes of its agents; labels is what
 	// labels have before its ranks: the number of the job among those that its parent has spawned.
-	Parent string
-	labels string
+	// ancestor answers requests about the job that nobody has spawned, for this one, too.
+	Parent   string
+	labels   string
+	ancestor *console.Server
 	// Slots is for how many processes the hosts were named or allocated; 0: that isn't known.
 	Slots            int
 	firstIncarnation proto.Incarnation

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"banyan/internal/job/agent"
+	"banyan/internal/job/console"
 	"banyan/internal/job/control"
 	"banyan/internal/proto"
 )
@@ -65,12 +66,13 @@ func (j *job) spawn(p *process, m control.Message) {
 	n := s.last
 	x := &spawnedJob{by: p, number: m.Number, stop: make(chan struct{}), signals: make(chan os.Signal, 2)}
 	s.running[n] = x
-	c.labels = fmt.Sprintf("%s%d.", j.labels, n)
+	c.labels, c.ancestor = fmt.Sprintf("%s%d.", j.labels, n), j.answerer()
 	c.Stop, c.Signals = x.stop, x.signals
 	c.firstIncarnation = j.firstIncarnation + proto.Incarnation(n*spawnedIncarnations)
 	c.Started = func() { p.Say(control.Message{Type: control.Spawned, Number: m.Number}) }
 	go func() {
 		report, err := runAs(c, fmt.Sprintf("banyan-%d-%d-%d", os.Getpid(), c.firstIncarnation, n), func() *signals { return new(signals) })
+		c.ancestor.Update(func(i *console.Info) { i.DropSpawned(c.number()) })
 		j.post(func() { j.spawnEnded(x, n, report, err) })
 	}()
 }

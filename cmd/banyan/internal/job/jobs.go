@@ -25,7 +25,8 @@ or if that was lost the one whose agent leads. --host lists the jobs of other ma
 Columns: the job's name (for banyan attach), its age, its program, how many processes run, on how
 many hosts, its state, and what shows it: own (the command that has started it, and no other), or
 the number of consoles that are attached. A job is starting, running, ending, or ended, with its
-exit code: then nobody has seen its end, and banyan attach shows it, for 24 hours.`
+exit code: then nobody has seen its end, and banyan attach shows it, for 24 hours. A job that another
+one has spawned (MPI_Comm_spawn) is listed behind that, as NAME/1 and so on: its output is NAME's.`
 
 // JobsCommand returns banyan jobs.
 func JobsCommand() *cobra.Command {
@@ -46,7 +47,11 @@ func JobsCommand() *cobra.Command {
 			if raw {
 				return json.NewEncoder(os.Stdout).Encode(jobs)
 			}
-			if err := table.Write(os.Stdout, format, jobColumns(format, time.Now()), jobs); err != nil {
+			var all []console.Info
+			for i := range jobs {
+				jobs[i].Each(func(x *console.Info) { all = append(all, *x) })
+			}
+			if err := table.Write(os.Stdout, format, jobColumns(format, time.Now()), all); err != nil {
 				return cli.Failed(err)
 			}
 			return nil
@@ -81,7 +86,7 @@ func jobsThere(hosts []string, launch string, format table.Format) error {
 	var all []jobThere
 	for i, list := range lists {
 		for _, info := range list {
-			all = append(all, jobThere{hosts[i], info})
+			info.Each(func(x *console.Info) { all = append(all, jobThere{hosts[i], *x}) })
 		}
 	}
 	columns := []table.Column[jobThere]{table.Col("host", func(j *jobThere) any { return j.Host })}
