@@ -248,7 +248,7 @@ func (j *joiner) take(ctx context.Context, r result) error {
 	t := j.aim(r.address)
 	t.busy, t.next = false, time.Now().Add(j.cfg.Period/2)
 	if r.err != nil {
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && !overdue(ctx) {
 			j.failed(t, r)
 		}
 		return j.strangersOnly(fmt.Errorf("%w: %s", ErrSecret, r.err))
@@ -262,6 +262,13 @@ func (j *joiner) take(ctx context.Context, r result) error {
 	}
 	t.strangers = 0
 	return j.follow(t, r.address, r.answer)
+}
+
+// overdue tells whether a context's deadline has passed. A question may find that out before the
+// context does: it was cut off then, and its error says nothing of the address.
+func overdue(ctx context.Context) bool {
+	deadline, has := ctx.Deadline()
+	return has && !time.Now().Before(deadline)
 }
 
 // failed notes a question without an answer. The next one comes later and later.

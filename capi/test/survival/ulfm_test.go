@@ -99,7 +99,7 @@ func TestStuckAgreement(t *testing.T) {
 					t.Errorf("without %q: %v", want, o)
 				}
 			}
-			if !regexp.MustCompile(`rank [01] \(pid \d+\) waits .*for rank 2 in an agreement`).MatchString(o.Stderr) || o.Code != 124 {
+			if !regexp.MustCompile(`(?m)rank [01] \(pid \d+\) waits .*for rank 2 in an agreement$`).MatchString(o.Stderr) || o.Code != 124 {
 				t.Error(o)
 			}
 			o.NoTrace(t)

@@ -249,6 +249,7 @@ static void middle(char *b)
 					none();
 				}
 			}
+	OK(MPI_Barrier(comm)); // the messages of the next part come after the last look
 }
 
 // races: the receiver posts its receive at any time. Afterwards it hears what has become of the send.

@@ -186,10 +186,10 @@ func (e *Engine) ask(x *Shared, before, now proto.Rank) proto.Rank {
 		return now
 	}
 	if before >= 0 {
-		e.p.EndProbe(x.Context, before, 0)
+		e.p.EndProbe(x.Context, before, process.NoMessage)
 	}
 	if now >= 0 {
-		e.p.StartProbe(x.Context, now, 0)
+		e.p.StartProbe(x.Context, now, process.NoMessage)
 	}
 	return now
 }

@@ -3,6 +3,7 @@ package process
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"banyan/internal/proto"
@@ -111,6 +112,10 @@ func (c *Config) patience() proto.Time {
 
 // Alone says that one thread of the program communicates: while it waits no other sends.
 func (p *Process) Alone() { p.through.alone = true }
+
+// NoMessage is the tag of a probe that isn't for a message, but for a rank in a call through common
+// memory. The engine tells of such waits.
+const NoMessage int32 = math.MinInt32
 
 // StartProbe notes what a thread probes for until EndProbe.
 func (p *Process) StartProbe(context uint64, src proto.Rank, tag int32) {

@@ -49,8 +49,8 @@ func (w Wait) String() string {
 // Waits are the operations of the program that haven't ended.
 func (p *Process) Waits() (all []Wait) {
 	for _, what := range p.through.probes {
-		if what.context%2 == 1 {
-			continue // a collective through common memory, of which the engine tells
+		if what.context%2 == 1 || what.tag == NoMessage {
+			continue // what collectives and calls through common memory wait for, the engine tells
 		}
 		all = append(all, Wait{Receives: true, Peer: what.src, Tag: what.tag})
 	}

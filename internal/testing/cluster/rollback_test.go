@@ -2,7 +2,6 @@ package cluster_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -62,23 +61,22 @@ func TestReplicasRollBack(t *testing.T) {
 	both := []string{"bin/banyan", "run", "--host", "h0:3,h1:3,h2:8", "-n", "4", "--replicas", "2", "--rollback", "--snapshot-every", "500ms"}
 	for _, f := range []struct {
 		name, words string
-		heal, short bool
+		more        []string // flags
+		short       bool
 	}{
-		{"power cut, then processes killed", "power 1; sleep 8; on 0 pkill -KILL -x heat; on 2 pkill -KILL -x heat", false, true},
-		{"the same, with replacements", "power 1; sleep 10; on 0 pkill -KILL -x heat; on 2 pkill -KILL -x heat", true, false},
-		{"two power cuts", "power 1; sleep 8; power 0", false, false},
+		{"power cut, then processes killed", "power 1; sleep 8; on 0 pkill -KILL -x heat; on 2 pkill -KILL -x heat", nil, true},
+		{"the same, with replacements", "power 1; sleep 10; on 0 pkill -KILL -x heat; on 2 pkill -KILL -x heat", []string{"--heal"}, false},
+		{"the same, in leader order", "power 1; sleep 8; on 0 pkill -KILL -x heat; on 2 pkill -KILL -x heat", []string{"--order", "leader"}, false},
+		{"two power cuts", "power 1; sleep 8; power 0", nil, false},
+		{"two power cuts, in leader order", "power 1; sleep 8; power 0", []string{"--order", "leader"}, false},
 	} {
 		if testing.Short() && !f.short {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
 			want := undisturbed(t, heat)
-			run := both
-			if f.heal {
-				run = append(slices.Clone(both), "--heal")
-			}
 			g := slowly(t)
-			j := start(t, command(run, heat)...)
+			j := start(t, command(both, f.more, heat)...)
 			j.await("step 2000", 1)
 			j.fault(f.words)
 			j.awaitTold("it goes back to snapshot ", 1)
