@@ -78,6 +78,7 @@ func newRemote(number int, hello wire.Greeting, o Options) *Remote {
 		begun: leased, joined: leased, standing: make(chan []wire.Standing, 1), lost: make(chan struct{}), ended: make(chan struct{}),
 		granter: lease.NewGranter(deadline.Now(), proto.Time(o.Lease)),
 		answers: make(map[uint64]chan wire.Message), procs: make(map[key]*process),
+		delays: []proto.Time{deadline.Now() - hello.Request.At}, // it may be traced before the request is taken
 	}
 	r.link = link.New(silence(o.Lease), r.heard)
 	r.commands = r.link.Out(messages, false)
