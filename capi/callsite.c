@@ -11,7 +11,8 @@
 #include "banyan.h"
 #include "callsite.h"
 
-// Each call of a led job writes here, so finding it mustn't be a call (the Go runtime's own is such, too).
+// Each call of a led job writes here, so finding the place mustn't take a call. (The Go runtime has
+// a thread-local variable of this kind, too.)
 static __thread __attribute__((tls_model("initial-exec"))) uintptr_t callers[BANYAN_CALLERS + 1];
 
 void banyan_watch_callers(void)

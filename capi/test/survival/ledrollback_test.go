@@ -25,20 +25,16 @@ func TestLedRollsBack(t *testing.T) {
 	for _, tc := range []struct {
 		name, deaths string
 		flags        []string
-		always       bool // also with -short
 	}{
-		{"leader of the master first", "0:35 4:60", []string{"--order", "leader"}, true},
-		{"follower first", "4:35 0:60 1:85 5:85", []string{"--order", "leader"}, false},
-		{"worker", "2:35 6:60", []string{"--order", "leader", "--verify"}, false},
-		{"tcp", "0:35 4:60", []string{"--order", "leader", "--transport", "tcp"}, false},
-		{"auto", "0:35 4:60 1:85 5:85", []string{"--order", "auto"}, false},
-		{"heal", "0:30 0:60 4:60 3:90", []string{"--order", "leader", "--heal"}, true},
-		{"clock", "0:35 4:60", []string{"--order", "leader,clock"}, false},
+		{"leader of the master first", "0:35 4:60", []string{"--order", "leader"}},
+		{"follower first", "4:35 0:60 1:85 5:85", []string{"--order", "leader"}},
+		{"worker", "2:35 6:60", []string{"--order", "leader", "--verify"}},
+		{"tcp", "0:35 4:60", []string{"--order", "leader", "--transport", "tcp"}},
+		{"auto", "0:35 4:60 1:85 5:85", []string{"--order", "auto"}},
+		{"heal", "0:30 0:60 4:60 3:90", []string{"--order", "leader", "--heal"}},
+		{"clock", "0:35 4:60", []string{"--order", "leader,clock"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if testing.Short() && !tc.always {
-				t.Skip("the others run")
-			}
 			for i := range *ledRollbacks {
 				args := append([]string{"run", "-n", "4", "--replicas", "2", "--rollback", "--snapshot-every", "50ms", "--timeout", "100"}, tc.flags...)
 				o := cprogram.Run(t, cprogram.Tool("banyan"), append(args, program, "120", "10000", filepath.Join(t.TempDir(), fmt.Sprint("died", i)), tc.deaths)...)

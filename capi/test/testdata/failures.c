@@ -11,13 +11,6 @@
 
 enum { arrived = 7, never = 8, word = 9, later = 10, answer = 11 };
 
-static int class_of(int code)
-{
-	int class;
-	MPI_Error_class(code, &class);
-	return class;
-}
-
 // An error handler that notes what it was called with.
 static int noted;
 static void notes(MPI_Comm *comm, int *error, ...)

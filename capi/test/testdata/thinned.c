@@ -13,13 +13,6 @@
 
 static int rank, size, rounds;
 
-static int class_of(int code)
-{
-	int class;
-	MPI_Error_class(code, &class);
-	return class;
-}
-
 static int is_loss(int code)
 {
 	int class = class_of(code);

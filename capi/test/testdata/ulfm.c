@@ -15,13 +15,6 @@
 
 #include "check.h"
 
-static int class_of(int code)
-{
-	int class;
-	MPI_Error_class(code, &class);
-	return class;
-}
-
 // The rest of the life of those that live: a communicator of them works.
 static void go_on(MPI_Comm live, int size)
 {

@@ -184,10 +184,12 @@ func (p *Process) isend(function string, m mode, buf unsafe.Pointer, count int64
 func (p *Process) sends(c *communicator, function string, pending comm.Pending, d data, request *Request) Code {
 	if pending.Ended() {
 		d.release()
-		if d = (data{}); pending.Number() == 0 || pending.Engine() == p.job.Engine() {
+		d = data{}
+		// A number is that of an engine, and a handle says nothing of which.
+		if pending.Number() == 0 || pending.Engine() == p.job.Engine() {
 			*request = Request(lane.SentOf(pending.Number()))
 			return Success
-		} // the numbers of another engine don't go into handles
+		}
 	}
 	r := p.newRequest(c, function)
 	r.pending, r.d = pending, d
