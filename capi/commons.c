@@ -236,6 +236,13 @@ bool banyan_commons_bcast(void *buf, int64_t count, MPI_Datatype datatype, int r
 	return size(banyan_lane, buf, count, datatype, &bytes) && enter(&c, banyan_lane, comm, LANE_BCAST, bytes) && leave(&c, bcast(&c, buf, root));
 }
 
+// overlap says that memory to send and memory to receive overlap, which Go reports.
+static inline bool overlap(const void *send, uint64_t out, const void *recv, uint64_t in)
+{
+	uintptr_t s = (uintptr_t)send, r = (uintptr_t)recv;
+	return r - s < out || s - r < in;
+}
+
 bool banyan_commons_allgather(const void *send, int64_t count, MPI_Datatype datatype, void *recv, int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
 	struct call c;
@@ -243,7 +250,7 @@ bool banyan_commons_allgather(const void *send, int64_t count, MPI_Datatype data
 	if (!size(banyan_lane, send, count, datatype, &bytes) || !size(banyan_lane, recv, recvcount, recvtype, &each) || bytes != each ||
 	    bytes > LANE_WHOLE / LANE_PARTS || !enter(&c, banyan_lane, comm, LANE_ALLGATHER, bytes))
 		return false;
-	if (!publish(&c, send) || !hear_all(&c))
+	if (UNLIKELY(overlap(send, bytes, recv, c.part->size * each)) || !publish(&c, send) || !hear_all(&c))
 		return leave(&c, false);
 	for (int i = 0; i < c.part->size; i++)
 		memcpy((char *)recv + i * each, data(&c, i), each);
@@ -260,7 +267,7 @@ bool banyan_commons_alltoall(const void *send, int64_t count, MPI_Datatype datat
 	int n = c.part->size, self = c.part->self;
 	c.size = n * each;
 	c.word |= c.size << (LANE_SIZE_SHIFT + LANE_NOTE_SHIFT);
-	if (!publish(&c, send) || !hear_all(&c))
+	if (UNLIKELY(overlap(send, c.size, recv, c.size)) || !publish(&c, send) || !hear_all(&c))
 		return leave(&c, false);
 	for (int i = 0; i < n; i++)
 		memcpy((char *)recv + i * each, data(&c, i) + self * each, each);
@@ -329,10 +336,11 @@ bool banyan_commons_allreduce(const void *send, void *recv, int64_t count, MPI_D
 	enum number of = number(datatype);
 	if (of == NO_NUMBER || (op != MPI_SUM && op != MPI_MIN && op != MPI_MAX))
 		return false;
-	if (send == MPI_IN_PLACE)
+	bool in_place = send == MPI_IN_PLACE;
+	if (in_place)
 		send = recv;
 	if (!size(banyan_lane, send, count, datatype, &bytes) || !size(banyan_lane, recv, count, datatype, &same) ||
-	    bytes > LANE_WHOLE / LANE_PARTS || !enter(&c, banyan_lane, comm, LANE_ALLREDUCE, bytes))
+	    (!in_place && UNLIKELY(overlap(send, bytes, recv, bytes))) || bytes > LANE_WHOLE / LANE_PARTS || !enter(&c, banyan_lane, comm, LANE_ALLREDUCE, bytes))
 		return false;
 	if (UNLIKELY((c.part->size & (c.part->size - 1)) != 0))
 		return leave(&c, false);

@@ -1845,8 +1845,11 @@ ENTRY(MPI_Win_attach, (MPI_Win win, void *base, MPI_Aint size), (win, base, size
 ENTRY(MPI_Win_call_errhandler, (MPI_Win win, int errorcode), (win, errorcode),
       RESULT(banyan_WinCallErrhandler(HANDLE(win), errorcode)));
 
-ENTRY(MPI_Win_complete, (MPI_Win win), (win),
-      RESULT(banyan_WinComplete(HANDLE(win))));
+int PMPI_Win_complete(MPI_Win win)
+{
+	return native_Win_complete(win);
+}
+ALIAS(int, MPI_Win_complete, (MPI_Win win));
 
 ENTRY(MPI_Win_create, (void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win), (base, size, disp_unit, info, comm, win),
       RESULT(banyan_WinCreate(POINTER(base), size, disp_unit, HANDLE(info), HANDLE(comm), POINTER(win))));
@@ -1920,14 +1923,23 @@ ENTRY(MPI_Win_get_info, (MPI_Win win, MPI_Info *info_used), (win, info_used),
 ENTRY(MPI_Win_get_name, (MPI_Win win, char *win_name, int *resultlen), (win, win_name, resultlen),
       RESULT(banyan_WinGetName(HANDLE(win), POINTER(win_name), POINTER(resultlen))));
 
-ENTRY(MPI_Win_lock, (int lock_type, int rank, int assert, MPI_Win win), (lock_type, rank, assert, win),
-      RESULT(banyan_WinLock(lock_type, rank, assert, HANDLE(win))));
+int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
+{
+	return native_Win_lock(lock_type, rank, assert, win);
+}
+ALIAS(int, MPI_Win_lock, (int lock_type, int rank, int assert, MPI_Win win));
 
-ENTRY(MPI_Win_lock_all, (int assert, MPI_Win win), (assert, win),
-      RESULT(banyan_WinLockAll(assert, HANDLE(win))));
+int PMPI_Win_lock_all(int assert, MPI_Win win)
+{
+	return native_Win_lock_all(assert, win);
+}
+ALIAS(int, MPI_Win_lock_all, (int assert, MPI_Win win));
 
-ENTRY(MPI_Win_post, (MPI_Group group, int assert, MPI_Win win), (group, assert, win),
-      RESULT(banyan_WinPost(HANDLE(group), assert, HANDLE(win))));
+int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
+{
+	return native_Win_post(group, assert, win);
+}
+ALIAS(int, MPI_Win_post, (MPI_Group group, int assert, MPI_Win win));
 
 ENTRY(MPI_Win_set_attr, (MPI_Win win, int win_keyval, void *attribute_val), (win, win_keyval, attribute_val),
       RESULT(banyan_WinSetAttr(HANDLE(win), win_keyval, (uintptr_t)attribute_val)));
@@ -1947,8 +1959,11 @@ ENTRY(MPI_Win_shared_query, (MPI_Win win, int rank, MPI_Aint *size, int *disp_un
 ENTRY(MPI_Win_shared_query_c, (MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr), (win, rank, size, disp_unit, baseptr),
       RESULT(banyan_WinSharedQuery(HANDLE(win), rank, POINTER(size), POINTER(disp_unit), 1, POINTER(baseptr))));
 
-ENTRY(MPI_Win_start, (MPI_Group group, int assert, MPI_Win win), (group, assert, win),
-      RESULT(banyan_WinStart(HANDLE(group), assert, HANDLE(win))));
+int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
+{
+	return native_Win_start(group, assert, win);
+}
+ALIAS(int, MPI_Win_start, (MPI_Group group, int assert, MPI_Win win));
 
 int PMPI_Win_sync(MPI_Win win)
 {
@@ -1956,17 +1971,29 @@ int PMPI_Win_sync(MPI_Win win)
 }
 ALIAS(int, MPI_Win_sync, (MPI_Win win));
 
-ENTRY(MPI_Win_test, (MPI_Win win, int *flag), (win, flag),
-      RESULT(banyan_WinTest(HANDLE(win), POINTER(flag))));
+int PMPI_Win_test(MPI_Win win, int *flag)
+{
+	return native_Win_test(win, flag);
+}
+ALIAS(int, MPI_Win_test, (MPI_Win win, int *flag));
 
-ENTRY(MPI_Win_unlock, (int rank, MPI_Win win), (rank, win),
-      RESULT(banyan_WinUnlock(rank, HANDLE(win))));
+int PMPI_Win_unlock(int rank, MPI_Win win)
+{
+	return native_Win_unlock(rank, win);
+}
+ALIAS(int, MPI_Win_unlock, (int rank, MPI_Win win));
 
-ENTRY(MPI_Win_unlock_all, (MPI_Win win), (win),
-      RESULT(banyan_WinUnlockAll(HANDLE(win))));
+int PMPI_Win_unlock_all(MPI_Win win)
+{
+	return native_Win_unlock_all(win);
+}
+ALIAS(int, MPI_Win_unlock_all, (MPI_Win win));
 
-ENTRY(MPI_Win_wait, (MPI_Win win), (win),
-      RESULT(banyan_WinWait(HANDLE(win))));
+int PMPI_Win_wait(MPI_Win win)
+{
+	return native_Win_wait(win);
+}
+ALIAS(int, MPI_Win_wait, (MPI_Win win));
 
 MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp)
 {

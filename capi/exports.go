@@ -12,16 +12,25 @@ import (
 
 //export banyan_AbiGetFortranBooleans
 func banyan_AbiGetFortranBooleans(_logicalSize int32, _logicalTrue unsafe.Pointer, _logicalFalse unsafe.Pointer, _isSet unsafe.Pointer) int32 {
+	if _isSet == nil {
+		return int32(process.Null("MPI_Abi_get_fortran_booleans", "is_set"))
+	}
 	return int32(process.AbiGetFortranBooleans(_logicalSize, _logicalTrue, _logicalFalse, (*int32)(_isSet)))
 }
 
 //export banyan_AbiGetFortranInfo
 func banyan_AbiGetFortranInfo(_info unsafe.Pointer) int32 {
+	if _info == nil {
+		return int32(process.Null("MPI_Abi_get_fortran_info", "info"))
+	}
 	return int32(process.AbiGetFortranInfo((*binding.Info)(_info)))
 }
 
 //export banyan_AbiGetInfo
 func banyan_AbiGetInfo(_info unsafe.Pointer) int32 {
+	if _info == nil {
+		return int32(process.Null("MPI_Abi_get_info", "info"))
+	}
 	return int32(process.AbiGetInfo((*binding.Info)(_info)))
 }
 
@@ -47,11 +56,17 @@ func banyan_Accumulate(_originAddr unsafe.Pointer, _originCount int64, _originDa
 
 //export banyan_AddErrorClass
 func banyan_AddErrorClass(_errorclass unsafe.Pointer) int32 {
+	if _errorclass == nil {
+		return int32(process.Null("MPI_Add_error_class", "errorclass"))
+	}
 	return int32(process.AddErrorClass((*int32)(_errorclass)))
 }
 
 //export banyan_AddErrorCode
 func banyan_AddErrorCode(_errorclass int32, _errorcode unsafe.Pointer) int32 {
+	if _errorcode == nil {
+		return int32(process.Null("MPI_Add_error_code", "errorcode"))
+	}
 	return int32(process.AddErrorCode(_errorclass, (*int32)(_errorcode)))
 }
 
@@ -67,6 +82,9 @@ func banyan_Allgather(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintp
 
 //export banyan_AllgatherInit
 func banyan_AllgatherInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Allgather_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Allgather(binding.Persistent("MPI_Allgather_init", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
@@ -77,11 +95,17 @@ func banyan_Allgatherv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uint
 
 //export banyan_AllgathervInit
 func banyan_AllgathervInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Allgatherv_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Allgatherv(binding.Persistent("MPI_Allgatherv_init", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_AllocMem
 func banyan_AllocMem(_size int64, _info uintptr, _baseptr unsafe.Pointer) int32 {
+	if _baseptr == nil {
+		return int32(process.Null("MPI_Alloc_mem", "baseptr"))
+	}
 	return int32(process.AllocMem(_size, binding.Info(_info), _baseptr))
 }
 
@@ -92,6 +116,9 @@ func banyan_Allreduce(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count i
 
 //export banyan_AllreduceInit
 func banyan_AllreduceInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Allreduce_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Allreduce(binding.Persistent("MPI_Allreduce_init", (*binding.Request)(_request)), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
@@ -102,6 +129,9 @@ func banyan_Alltoall(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintpt
 
 //export banyan_AlltoallInit
 func banyan_AlltoallInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Alltoall_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Alltoall(binding.Persistent("MPI_Alltoall_init", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
@@ -112,6 +142,9 @@ func banyan_Alltoallv(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _send
 
 //export banyan_AlltoallvInit
 func banyan_AlltoallvInit(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Alltoallv_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Alltoallv(binding.Persistent("MPI_Alltoallv_init", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
@@ -122,6 +155,9 @@ func banyan_Alltoallw(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _send
 
 //export banyan_AlltoallwInit
 func banyan_AlltoallwInit(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtypes unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtypes unsafe.Pointer, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Alltoallw_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Alltoallw(binding.Persistent("MPI_Alltoallw_init", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, (*binding.Datatype)(_recvtypes), binding.Comm(_comm)))
 }
 
@@ -132,6 +168,9 @@ func banyan_AttrDelete(_comm uintptr, _keyval int32) int32 {
 
 //export banyan_AttrGet
 func banyan_AttrGet(_comm uintptr, _keyval int32, _attributeVal unsafe.Pointer, _flag unsafe.Pointer) int32 {
+	if _flag == nil {
+		return int32(process.NullForComm("MPI_Attr_get", "flag", binding.Comm(_comm)))
+	}
 	return int32(process.AttrGet(binding.Comm(_comm), _keyval, _attributeVal, (*int32)(_flag)))
 }
 
@@ -147,6 +186,9 @@ func banyan_Barrier(_comm uintptr) int32 {
 
 //export banyan_BarrierInit
 func banyan_BarrierInit(_comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Barrier_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Barrier(binding.Persistent("MPI_Barrier_init", (*binding.Request)(_request)), binding.Comm(_comm)))
 }
 
@@ -157,6 +199,9 @@ func banyan_Bcast(_buffer unsafe.Pointer, _count int64, _datatype uintptr, _root
 
 //export banyan_BcastInit
 func banyan_BcastInit(_buffer unsafe.Pointer, _count int64, _datatype uintptr, _root int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Bcast_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Bcast(binding.Persistent("MPI_Bcast_init", (*binding.Request)(_request)), _buffer, _count, binding.Datatype(_datatype), _root, binding.Comm(_comm)))
 }
 
@@ -167,6 +212,9 @@ func banyan_Bsend(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest in
 
 //export banyan_BsendInit
 func banyan_BsendInit(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Bsend_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.BsendInit(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
@@ -177,6 +225,12 @@ func banyan_BufferAttach(_buffer unsafe.Pointer, _size int64) int32 {
 
 //export banyan_BufferDetach
 func banyan_BufferDetach(_bufferAddr unsafe.Pointer, _size unsafe.Pointer, _sizeWide int32) int32 {
+	if _bufferAddr == nil {
+		return int32(process.Null("MPI_Buffer_detach", "buffer_addr"))
+	}
+	if _size == nil {
+		return int32(process.Null("MPI_Buffer_detach", "size"))
+	}
 	return int32(process.BufferDetach(_bufferAddr, binding.CountOut{P: _size, Wide: _sizeWide != 0}))
 }
 
@@ -187,11 +241,17 @@ func banyan_BufferFlush() int32 {
 
 //export banyan_BufferIflush
 func banyan_BufferIflush(_request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.Null("MPI_Buffer_iflush", "request"))
+	}
 	return int32(process.BufferIflush((*binding.Request)(_request)))
 }
 
 //export banyan_Cancel
 func banyan_Cancel(_request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.Null("MPI_Cancel", "request"))
+	}
 	return int32(process.Cancel((*binding.Request)(_request)))
 }
 
@@ -202,6 +262,9 @@ func banyan_CartCoords(_comm uintptr, _rank int32, _maxdims int32, _coords unsaf
 
 //export banyan_CartCreate
 func banyan_CartCreate(_commOld uintptr, _ndims int32, _dims unsafe.Pointer, _periods unsafe.Pointer, _reorder int32, _commCart unsafe.Pointer) int32 {
+	if _commCart == nil {
+		return int32(process.NullForComm("MPI_Cart_create", "comm_cart", binding.Comm(_commOld)))
+	}
 	return int32(process.CartCreate(binding.Comm(_commOld), _ndims, (*int32)(_dims), (*int32)(_periods), _reorder, (*binding.Comm)(_commCart)))
 }
 
@@ -212,26 +275,44 @@ func banyan_CartGet(_comm uintptr, _maxdims int32, _dims unsafe.Pointer, _period
 
 //export banyan_CartMap
 func banyan_CartMap(_comm uintptr, _ndims int32, _dims unsafe.Pointer, _periods unsafe.Pointer, _newrank unsafe.Pointer) int32 {
+	if _newrank == nil {
+		return int32(process.NullForComm("MPI_Cart_map", "newrank", binding.Comm(_comm)))
+	}
 	return int32(process.CartMap(binding.Comm(_comm), _ndims, (*int32)(_dims), (*int32)(_periods), (*int32)(_newrank)))
 }
 
 //export banyan_CartRank
 func banyan_CartRank(_comm uintptr, _coords unsafe.Pointer, _rank unsafe.Pointer) int32 {
+	if _rank == nil {
+		return int32(process.NullForComm("MPI_Cart_rank", "rank", binding.Comm(_comm)))
+	}
 	return int32(process.CartRank(binding.Comm(_comm), (*int32)(_coords), (*int32)(_rank)))
 }
 
 //export banyan_CartShift
 func banyan_CartShift(_comm uintptr, _direction int32, _disp int32, _rankSource unsafe.Pointer, _rankDest unsafe.Pointer) int32 {
+	if _rankSource == nil {
+		return int32(process.NullForComm("MPI_Cart_shift", "rank_source", binding.Comm(_comm)))
+	}
+	if _rankDest == nil {
+		return int32(process.NullForComm("MPI_Cart_shift", "rank_dest", binding.Comm(_comm)))
+	}
 	return int32(process.CartShift(binding.Comm(_comm), _direction, _disp, (*int32)(_rankSource), (*int32)(_rankDest)))
 }
 
 //export banyan_CartSub
 func banyan_CartSub(_comm uintptr, _remainDims unsafe.Pointer, _newcomm unsafe.Pointer) int32 {
+	if _newcomm == nil {
+		return int32(process.NullForComm("MPI_Cart_sub", "newcomm", binding.Comm(_comm)))
+	}
 	return int32(process.CartSub(binding.Comm(_comm), (*int32)(_remainDims), (*binding.Comm)(_newcomm)))
 }
 
 //export banyan_CartdimGet
 func banyan_CartdimGet(_comm uintptr, _ndims unsafe.Pointer) int32 {
+	if _ndims == nil {
+		return int32(process.NullForComm("MPI_Cartdim_get", "ndims", binding.Comm(_comm)))
+	}
 	return int32(process.CartdimGet(binding.Comm(_comm), (*int32)(_ndims)))
 }
 
@@ -242,6 +323,9 @@ func banyan_ClosePort(_portName unsafe.Pointer) int32 {
 
 //export banyan_CommAccept
 func banyan_CommAccept(_portName unsafe.Pointer, _info uintptr, _root int32, _comm uintptr, _newcomm unsafe.Pointer) int32 {
+	if _newcomm == nil {
+		return int32(process.NullForComm("MPI_Comm_accept", "newcomm", binding.Comm(_comm)))
+	}
 	return int32(process.CommAccept((*byte)(_portName), binding.Info(_info), _root, binding.Comm(_comm), (*binding.Comm)(_newcomm)))
 }
 
@@ -257,36 +341,57 @@ func banyan_CommCallErrhandler(_comm uintptr, _errorcode int32) int32 {
 
 //export banyan_CommCompare
 func banyan_CommCompare(_comm1 uintptr, _comm2 uintptr, _result unsafe.Pointer) int32 {
+	if _result == nil {
+		return int32(process.NullForComm("MPI_Comm_compare", "result", binding.Comm(_comm1)))
+	}
 	return int32(process.CommCompare(binding.Comm(_comm1), binding.Comm(_comm2), (*int32)(_result)))
 }
 
 //export banyan_CommConnect
 func banyan_CommConnect(_portName unsafe.Pointer, _info uintptr, _root int32, _comm uintptr, _newcomm unsafe.Pointer) int32 {
+	if _newcomm == nil {
+		return int32(process.NullForComm("MPI_Comm_connect", "newcomm", binding.Comm(_comm)))
+	}
 	return int32(process.CommConnect((*byte)(_portName), binding.Info(_info), _root, binding.Comm(_comm), (*binding.Comm)(_newcomm)))
 }
 
 //export banyan_CommCreate
 func banyan_CommCreate(_comm uintptr, _group uintptr, _newcomm unsafe.Pointer) int32 {
+	if _newcomm == nil {
+		return int32(process.NullForComm("MPI_Comm_create", "newcomm", binding.Comm(_comm)))
+	}
 	return int32(process.CommCreate(binding.Comm(_comm), binding.Group(_group), (*binding.Comm)(_newcomm)))
 }
 
 //export banyan_CommCreateErrhandler
 func banyan_CommCreateErrhandler(_commErrhandlerFn uintptr, _errhandler unsafe.Pointer) int32 {
+	if _errhandler == nil {
+		return int32(process.Null("MPI_Comm_create_errhandler", "errhandler"))
+	}
 	return int32(process.CommCreateErrhandler(_commErrhandlerFn, (*binding.Errhandler)(_errhandler)))
 }
 
 //export banyan_CommCreateFromGroup
 func banyan_CommCreateFromGroup(_group uintptr, _stringtag unsafe.Pointer, _info uintptr, _errhandler uintptr, _newcomm unsafe.Pointer) int32 {
+	if _newcomm == nil {
+		return int32(process.Null("MPI_Comm_create_from_group", "newcomm"))
+	}
 	return int32(process.CommCreateFromGroup(binding.Group(_group), (*byte)(_stringtag), binding.Info(_info), binding.Errhandler(_errhandler), (*binding.Comm)(_newcomm)))
 }
 
 //export banyan_CommCreateGroup
 func banyan_CommCreateGroup(_comm uintptr, _group uintptr, _tag int32, _newcomm unsafe.Pointer) int32 {
+	if _newcomm == nil {
+		return int32(process.NullForComm("MPI_Comm_create_group", "newcomm", binding.Comm(_comm)))
+	}
 	return int32(process.CommCreateGroup(binding.Comm(_comm), binding.Group(_group), _tag, (*binding.Comm)(_newcomm)))
 }
 
 //export banyan_CommCreateKeyval
 func banyan_CommCreateKeyval(_commCopyAttrFn uintptr, _commDeleteAttrFn uintptr, _commKeyval unsafe.Pointer, _extraState uintptr) int32 {
+	if _commKeyval == nil {
+		return int32(process.Null("MPI_Comm_create_keyval", "comm_keyval"))
+	}
 	return int32(process.CommCreateKeyval(_commCopyAttrFn, _commDeleteAttrFn, (*int32)(_commKeyval), _extraState))
 }
 
@@ -297,21 +402,36 @@ func banyan_CommDeleteAttr(_comm uintptr, _commKeyval int32) int32 {
 
 //export banyan_CommDetachBuffer
 func banyan_CommDetachBuffer(_comm uintptr, _bufferAddr unsafe.Pointer, _size unsafe.Pointer, _sizeWide int32) int32 {
+	if _bufferAddr == nil {
+		return int32(process.NullForComm("MPI_Comm_detach_buffer", "buffer_addr", binding.Comm(_comm)))
+	}
+	if _size == nil {
+		return int32(process.NullForComm("MPI_Comm_detach_buffer", "size", binding.Comm(_comm)))
+	}
 	return int32(process.CommDetachBuffer(binding.Comm(_comm), _bufferAddr, binding.CountOut{P: _size, Wide: _sizeWide != 0}))
 }
 
 //export banyan_CommDisconnect
 func banyan_CommDisconnect(_comm unsafe.Pointer) int32 {
+	if _comm == nil {
+		return int32(process.Null("MPI_Comm_disconnect", "comm"))
+	}
 	return int32(process.CommDisconnect((*binding.Comm)(_comm)))
 }
 
 //export banyan_CommDup
 func banyan_CommDup(_comm uintptr, _newcomm unsafe.Pointer) int32 {
+	if _newcomm == nil {
+		return int32(process.NullForComm("MPI_Comm_dup", "newcomm", binding.Comm(_comm)))
+	}
 	return int32(process.CommDup(binding.Comm(_comm), (*binding.Comm)(_newcomm)))
 }
 
 //export banyan_CommDupWithInfo
 func banyan_CommDupWithInfo(_comm uintptr, _info uintptr, _newcomm unsafe.Pointer) int32 {
+	if _newcomm == nil {
+		return int32(process.NullForComm("MPI_Comm_dup_with_info", "newcomm", binding.Comm(_comm)))
+	}
 	return int32(process.CommDupWithInfo(binding.Comm(_comm), binding.Info(_info), (*binding.Comm)(_newcomm)))
 }
 
@@ -322,76 +442,133 @@ func banyan_CommFlushBuffer(_comm uintptr) int32 {
 
 //export banyan_CommFree
 func banyan_CommFree(_comm unsafe.Pointer) int32 {
+	if _comm == nil {
+		return int32(process.Null("MPI_Comm_free", "comm"))
+	}
 	return int32(process.CommFree((*binding.Comm)(_comm)))
 }
 
 //export banyan_CommFreeKeyval
 func banyan_CommFreeKeyval(_commKeyval unsafe.Pointer) int32 {
+	if _commKeyval == nil {
+		return int32(process.Null("MPI_Comm_free_keyval", "comm_keyval"))
+	}
 	return int32(process.CommFreeKeyval((*int32)(_commKeyval)))
 }
 
 //export banyan_CommGetAttr
 func banyan_CommGetAttr(_comm uintptr, _commKeyval int32, _attributeVal unsafe.Pointer, _flag unsafe.Pointer) int32 {
+	if _attributeVal == nil {
+		return int32(process.NullForComm("MPI_Comm_get_attr", "attribute_val", binding.Comm(_comm)))
+	}
+	if _flag == nil {
+		return int32(process.NullForComm("MPI_Comm_get_attr", "flag", binding.Comm(_comm)))
+	}
 	return int32(process.CommGetAttr(binding.Comm(_comm), _commKeyval, _attributeVal, (*int32)(_flag)))
 }
 
 //export banyan_CommGetErrhandler
 func banyan_CommGetErrhandler(_comm uintptr, _errhandler unsafe.Pointer) int32 {
+	if _errhandler == nil {
+		return int32(process.NullForComm("MPI_Comm_get_errhandler", "errhandler", binding.Comm(_comm)))
+	}
 	return int32(process.CommGetErrhandler(binding.Comm(_comm), (*binding.Errhandler)(_errhandler)))
 }
 
 //export banyan_CommGetInfo
 func banyan_CommGetInfo(_comm uintptr, _infoUsed unsafe.Pointer) int32 {
+	if _infoUsed == nil {
+		return int32(process.NullForComm("MPI_Comm_get_info", "info_used", binding.Comm(_comm)))
+	}
 	return int32(process.CommGetInfo(binding.Comm(_comm), (*binding.Info)(_infoUsed)))
 }
 
 //export banyan_CommGetName
 func banyan_CommGetName(_comm uintptr, _commName unsafe.Pointer, _resultlen unsafe.Pointer) int32 {
+	if _commName == nil {
+		return int32(process.NullForComm("MPI_Comm_get_name", "comm_name", binding.Comm(_comm)))
+	}
+	if _resultlen == nil {
+		return int32(process.NullForComm("MPI_Comm_get_name", "resultlen", binding.Comm(_comm)))
+	}
 	return int32(process.CommGetName(binding.Comm(_comm), (*byte)(_commName), (*int32)(_resultlen)))
 }
 
 //export banyan_CommGetParent
 func banyan_CommGetParent(_parent unsafe.Pointer) int32 {
+	if _parent == nil {
+		return int32(process.Null("MPI_Comm_get_parent", "parent"))
+	}
 	return int32(process.CommGetParent((*binding.Comm)(_parent)))
 }
 
 //export banyan_CommGroup
 func banyan_CommGroup(_comm uintptr, _group unsafe.Pointer) int32 {
+	if _group == nil {
+		return int32(process.NullForComm("MPI_Comm_group", "group", binding.Comm(_comm)))
+	}
 	return int32(process.CommGroup(binding.Comm(_comm), (*binding.Group)(_group)))
 }
 
 //export banyan_CommIdup
 func banyan_CommIdup(_comm uintptr, _newcomm unsafe.Pointer, _request unsafe.Pointer) int32 {
+	if _newcomm == nil {
+		return int32(process.NullForComm("MPI_Comm_idup", "newcomm", binding.Comm(_comm)))
+	}
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Comm_idup", "request", binding.Comm(_comm)))
+	}
 	return int32(process.CommIdup(binding.Comm(_comm), (*binding.Comm)(_newcomm), (*binding.Request)(_request)))
 }
 
 //export banyan_CommIdupWithInfo
 func banyan_CommIdupWithInfo(_comm uintptr, _info uintptr, _newcomm unsafe.Pointer, _request unsafe.Pointer) int32 {
+	if _newcomm == nil {
+		return int32(process.NullForComm("MPI_Comm_idup_with_info", "newcomm", binding.Comm(_comm)))
+	}
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Comm_idup_with_info", "request", binding.Comm(_comm)))
+	}
 	return int32(process.CommIdupWithInfo(binding.Comm(_comm), binding.Info(_info), (*binding.Comm)(_newcomm), (*binding.Request)(_request)))
 }
 
 //export banyan_CommIflushBuffer
 func banyan_CommIflushBuffer(_comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Comm_iflush_buffer", "request", binding.Comm(_comm)))
+	}
 	return int32(process.CommIflushBuffer(binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
 //export banyan_CommJoin
 func banyan_CommJoin(_fd int32, _intercomm unsafe.Pointer) int32 {
+	if _intercomm == nil {
+		return int32(process.Null("MPI_Comm_join", "intercomm"))
+	}
 	return int32(process.CommJoin(_fd, (*binding.Comm)(_intercomm)))
 }
 
 //export banyan_CommRank
 func banyan_CommRank(_comm uintptr, _rank unsafe.Pointer) int32 {
+	if _rank == nil {
+		return int32(process.NullForComm("MPI_Comm_rank", "rank", binding.Comm(_comm)))
+	}
 	return int32(process.CommRank(binding.Comm(_comm), (*int32)(_rank)))
 }
 
 //export banyan_CommRemoteGroup
 func banyan_CommRemoteGroup(_comm uintptr, _group unsafe.Pointer) int32 {
+	if _group == nil {
+		return int32(process.NullForComm("MPI_Comm_remote_group", "group", binding.Comm(_comm)))
+	}
 	return int32(process.CommRemoteGroup(binding.Comm(_comm), (*binding.Group)(_group)))
 }
 
 //export banyan_CommRemoteSize
 func banyan_CommRemoteSize(_comm uintptr, _size unsafe.Pointer) int32 {
+	if _size == nil {
+		return int32(process.NullForComm("MPI_Comm_remote_size", "size", binding.Comm(_comm)))
+	}
 	return int32(process.CommRemoteSize(binding.Comm(_comm), (*int32)(_size)))
 }
 
@@ -417,31 +594,49 @@ func banyan_CommSetName(_comm uintptr, _commName unsafe.Pointer) int32 {
 
 //export banyan_CommSize
 func banyan_CommSize(_comm uintptr, _size unsafe.Pointer) int32 {
+	if _size == nil {
+		return int32(process.NullForComm("MPI_Comm_size", "size", binding.Comm(_comm)))
+	}
 	return int32(process.CommSize(binding.Comm(_comm), (*int32)(_size)))
 }
 
 //export banyan_CommSpawn
 func banyan_CommSpawn(_command unsafe.Pointer, _argv unsafe.Pointer, _maxprocs int32, _info uintptr, _root int32, _comm uintptr, _intercomm unsafe.Pointer, _arrayOfErrcodes unsafe.Pointer) int32 {
+	if _intercomm == nil {
+		return int32(process.NullForComm("MPI_Comm_spawn", "intercomm", binding.Comm(_comm)))
+	}
 	return int32(process.CommSpawn((*byte)(_command), _argv, _maxprocs, binding.Info(_info), _root, binding.Comm(_comm), (*binding.Comm)(_intercomm), (*int32)(_arrayOfErrcodes)))
 }
 
 //export banyan_CommSpawnMultiple
 func banyan_CommSpawnMultiple(_count int32, _arrayOfCommands unsafe.Pointer, _arrayOfArgv unsafe.Pointer, _arrayOfMaxprocs unsafe.Pointer, _arrayOfInfo unsafe.Pointer, _root int32, _comm uintptr, _intercomm unsafe.Pointer, _arrayOfErrcodes unsafe.Pointer) int32 {
+	if _intercomm == nil {
+		return int32(process.NullForComm("MPI_Comm_spawn_multiple", "intercomm", binding.Comm(_comm)))
+	}
 	return int32(process.CommSpawnMultiple(_count, _arrayOfCommands, _arrayOfArgv, (*int32)(_arrayOfMaxprocs), (*binding.Info)(_arrayOfInfo), _root, binding.Comm(_comm), (*binding.Comm)(_intercomm), (*int32)(_arrayOfErrcodes)))
 }
 
 //export banyan_CommSplit
 func banyan_CommSplit(_comm uintptr, _color int32, _key int32, _newcomm unsafe.Pointer) int32 {
+	if _newcomm == nil {
+		return int32(process.NullForComm("MPI_Comm_split", "newcomm", binding.Comm(_comm)))
+	}
 	return int32(process.CommSplit(binding.Comm(_comm), _color, _key, (*binding.Comm)(_newcomm)))
 }
 
 //export banyan_CommSplitType
 func banyan_CommSplitType(_comm uintptr, _splitType int32, _key int32, _info uintptr, _newcomm unsafe.Pointer) int32 {
+	if _newcomm == nil {
+		return int32(process.NullForComm("MPI_Comm_split_type", "newcomm", binding.Comm(_comm)))
+	}
 	return int32(process.CommSplitType(binding.Comm(_comm), _splitType, _key, binding.Info(_info), (*binding.Comm)(_newcomm)))
 }
 
 //export banyan_CommTestInter
 func banyan_CommTestInter(_comm uintptr, _flag unsafe.Pointer) int32 {
+	if _flag == nil {
+		return int32(process.NullForComm("MPI_Comm_test_inter", "flag", binding.Comm(_comm)))
+	}
 	return int32(process.CommTestInter(binding.Comm(_comm), (*int32)(_flag)))
 }
 
@@ -457,11 +652,17 @@ func banyan_DimsCreate(_nnodes int32, _ndims int32, _dims unsafe.Pointer) int32 
 
 //export banyan_DistGraphCreate
 func banyan_DistGraphCreate(_commOld uintptr, _n int32, _sources unsafe.Pointer, _degrees unsafe.Pointer, _destinations unsafe.Pointer, _weights unsafe.Pointer, _info uintptr, _reorder int32, _commDistGraph unsafe.Pointer) int32 {
+	if _commDistGraph == nil {
+		return int32(process.NullForComm("MPI_Dist_graph_create", "comm_dist_graph", binding.Comm(_commOld)))
+	}
 	return int32(process.DistGraphCreate(binding.Comm(_commOld), _n, (*int32)(_sources), (*int32)(_degrees), (*int32)(_destinations), (*int32)(_weights), binding.Info(_info), _reorder, (*binding.Comm)(_commDistGraph)))
 }
 
 //export banyan_DistGraphCreateAdjacent
 func banyan_DistGraphCreateAdjacent(_commOld uintptr, _indegree int32, _sources unsafe.Pointer, _sourceweights unsafe.Pointer, _outdegree int32, _destinations unsafe.Pointer, _destweights unsafe.Pointer, _info uintptr, _reorder int32, _commDistGraph unsafe.Pointer) int32 {
+	if _commDistGraph == nil {
+		return int32(process.NullForComm("MPI_Dist_graph_create_adjacent", "comm_dist_graph", binding.Comm(_commOld)))
+	}
 	return int32(process.DistGraphCreateAdjacent(binding.Comm(_commOld), _indegree, (*int32)(_sources), (*int32)(_sourceweights), _outdegree, (*int32)(_destinations), (*int32)(_destweights), binding.Info(_info), _reorder, (*binding.Comm)(_commDistGraph)))
 }
 
@@ -472,21 +673,42 @@ func banyan_DistGraphNeighbors(_comm uintptr, _maxindegree int32, _sources unsaf
 
 //export banyan_DistGraphNeighborsCount
 func banyan_DistGraphNeighborsCount(_comm uintptr, _indegree unsafe.Pointer, _outdegree unsafe.Pointer, _weighted unsafe.Pointer) int32 {
+	if _indegree == nil {
+		return int32(process.NullForComm("MPI_Dist_graph_neighbors_count", "indegree", binding.Comm(_comm)))
+	}
+	if _outdegree == nil {
+		return int32(process.NullForComm("MPI_Dist_graph_neighbors_count", "outdegree", binding.Comm(_comm)))
+	}
+	if _weighted == nil {
+		return int32(process.NullForComm("MPI_Dist_graph_neighbors_count", "weighted", binding.Comm(_comm)))
+	}
 	return int32(process.DistGraphNeighborsCount(binding.Comm(_comm), (*int32)(_indegree), (*int32)(_outdegree), (*int32)(_weighted)))
 }
 
 //export banyan_ErrhandlerFree
 func banyan_ErrhandlerFree(_errhandler unsafe.Pointer) int32 {
+	if _errhandler == nil {
+		return int32(process.Null("MPI_Errhandler_free", "errhandler"))
+	}
 	return int32(process.ErrhandlerFree((*binding.Errhandler)(_errhandler)))
 }
 
 //export banyan_ErrorClass
 func banyan_ErrorClass(_errorcode int32, _errorclass unsafe.Pointer) int32 {
+	if _errorclass == nil {
+		return int32(process.Null("MPI_Error_class", "errorclass"))
+	}
 	return int32(process.ErrorClass(_errorcode, (*int32)(_errorclass)))
 }
 
 //export banyan_ErrorString
 func banyan_ErrorString(_errorcode int32, _string_ unsafe.Pointer, _resultlen unsafe.Pointer) int32 {
+	if _string_ == nil {
+		return int32(process.Null("MPI_Error_string", "string"))
+	}
+	if _resultlen == nil {
+		return int32(process.Null("MPI_Error_string", "resultlen"))
+	}
 	return int32(process.ErrorString(_errorcode, (*byte)(_string_), (*int32)(_resultlen)))
 }
 
@@ -497,6 +719,9 @@ func banyan_Exscan(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int6
 
 //export banyan_ExscanInit
 func banyan_ExscanInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Exscan_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Exscan(binding.Persistent("MPI_Exscan_init", (*binding.Request)(_request)), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
@@ -512,11 +737,17 @@ func banyan_FileCallErrhandler(_fh uintptr, _errorcode int32) int32 {
 
 //export banyan_FileClose
 func banyan_FileClose(_fh unsafe.Pointer) int32 {
+	if _fh == nil {
+		return int32(process.Null("MPI_File_close", "fh"))
+	}
 	return int32(process.FileClose((*binding.File)(_fh)))
 }
 
 //export banyan_FileCreateErrhandler
 func banyan_FileCreateErrhandler(_fileErrhandlerFn uintptr, _errhandler unsafe.Pointer) int32 {
+	if _errhandler == nil {
+		return int32(process.Null("MPI_File_create_errhandler", "errhandler"))
+	}
 	return int32(process.FileCreateErrhandler(_fileErrhandlerFn, (*binding.Errhandler)(_errhandler)))
 }
 
@@ -527,111 +758,186 @@ func banyan_FileDelete(_filename unsafe.Pointer, _info uintptr) int32 {
 
 //export banyan_FileGetAmode
 func banyan_FileGetAmode(_fh uintptr, _amode unsafe.Pointer) int32 {
+	if _amode == nil {
+		return int32(process.NullForFile("MPI_File_get_amode", "amode", binding.File(_fh)))
+	}
 	return int32(process.FileGetAmode(binding.File(_fh), (*int32)(_amode)))
 }
 
 //export banyan_FileGetAtomicity
 func banyan_FileGetAtomicity(_fh uintptr, _flag unsafe.Pointer) int32 {
+	if _flag == nil {
+		return int32(process.NullForFile("MPI_File_get_atomicity", "flag", binding.File(_fh)))
+	}
 	return int32(process.FileGetAtomicity(binding.File(_fh), (*int32)(_flag)))
 }
 
 //export banyan_FileGetByteOffset
 func banyan_FileGetByteOffset(_fh uintptr, _offset int64, _disp unsafe.Pointer) int32 {
+	if _disp == nil {
+		return int32(process.NullForFile("MPI_File_get_byte_offset", "disp", binding.File(_fh)))
+	}
 	return int32(process.FileGetByteOffset(binding.File(_fh), _offset, (*int64)(_disp)))
 }
 
 //export banyan_FileGetErrhandler
 func banyan_FileGetErrhandler(_file uintptr, _errhandler unsafe.Pointer) int32 {
+	if _errhandler == nil {
+		return int32(process.NullForFile("MPI_File_get_errhandler", "errhandler", binding.File(_file)))
+	}
 	return int32(process.FileGetErrhandler(binding.File(_file), (*binding.Errhandler)(_errhandler)))
 }
 
 //export banyan_FileGetGroup
 func banyan_FileGetGroup(_fh uintptr, _group unsafe.Pointer) int32 {
+	if _group == nil {
+		return int32(process.NullForFile("MPI_File_get_group", "group", binding.File(_fh)))
+	}
 	return int32(process.FileGetGroup(binding.File(_fh), (*binding.Group)(_group)))
 }
 
 //export banyan_FileGetInfo
 func banyan_FileGetInfo(_fh uintptr, _infoUsed unsafe.Pointer) int32 {
+	if _infoUsed == nil {
+		return int32(process.NullForFile("MPI_File_get_info", "info_used", binding.File(_fh)))
+	}
 	return int32(process.FileGetInfo(binding.File(_fh), (*binding.Info)(_infoUsed)))
 }
 
 //export banyan_FileGetPosition
 func banyan_FileGetPosition(_fh uintptr, _offset unsafe.Pointer) int32 {
+	if _offset == nil {
+		return int32(process.NullForFile("MPI_File_get_position", "offset", binding.File(_fh)))
+	}
 	return int32(process.FileGetPosition(binding.File(_fh), (*int64)(_offset)))
 }
 
 //export banyan_FileGetPositionShared
 func banyan_FileGetPositionShared(_fh uintptr, _offset unsafe.Pointer) int32 {
+	if _offset == nil {
+		return int32(process.NullForFile("MPI_File_get_position_shared", "offset", binding.File(_fh)))
+	}
 	return int32(process.FileGetPositionShared(binding.File(_fh), (*int64)(_offset)))
 }
 
 //export banyan_FileGetSize
 func banyan_FileGetSize(_fh uintptr, _size unsafe.Pointer) int32 {
+	if _size == nil {
+		return int32(process.NullForFile("MPI_File_get_size", "size", binding.File(_fh)))
+	}
 	return int32(process.FileGetSize(binding.File(_fh), (*int64)(_size)))
 }
 
 //export banyan_FileGetTypeExtent
 func banyan_FileGetTypeExtent(_fh uintptr, _datatype uintptr, _extent unsafe.Pointer) int32 {
+	if _extent == nil {
+		return int32(process.NullForFile("MPI_File_get_type_extent", "extent", binding.File(_fh)))
+	}
 	return int32(process.FileGetTypeExtent(binding.File(_fh), binding.Datatype(_datatype), (*int64)(_extent)))
 }
 
 //export banyan_FileGetView
 func banyan_FileGetView(_fh uintptr, _disp unsafe.Pointer, _etype unsafe.Pointer, _filetype unsafe.Pointer, _datarep unsafe.Pointer) int32 {
+	if _disp == nil {
+		return int32(process.NullForFile("MPI_File_get_view", "disp", binding.File(_fh)))
+	}
+	if _etype == nil {
+		return int32(process.NullForFile("MPI_File_get_view", "etype", binding.File(_fh)))
+	}
+	if _filetype == nil {
+		return int32(process.NullForFile("MPI_File_get_view", "filetype", binding.File(_fh)))
+	}
+	if _datarep == nil {
+		return int32(process.NullForFile("MPI_File_get_view", "datarep", binding.File(_fh)))
+	}
 	return int32(process.FileGetView(binding.File(_fh), (*int64)(_disp), (*binding.Datatype)(_etype), (*binding.Datatype)(_filetype), (*byte)(_datarep)))
 }
 
 //export banyan_FileIread
 func banyan_FileIread(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForFile("MPI_File_iread", "request", binding.File(_fh)))
+	}
 	return int32(process.FileIread(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
 }
 
 //export banyan_FileIreadAll
 func banyan_FileIreadAll(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForFile("MPI_File_iread_all", "request", binding.File(_fh)))
+	}
 	return int32(process.FileIreadAll(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
 }
 
 //export banyan_FileIreadAt
 func banyan_FileIreadAt(_fh uintptr, _offset int64, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForFile("MPI_File_iread_at", "request", binding.File(_fh)))
+	}
 	return int32(process.FileIreadAt(binding.File(_fh), _offset, _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
 }
 
 //export banyan_FileIreadAtAll
 func banyan_FileIreadAtAll(_fh uintptr, _offset int64, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForFile("MPI_File_iread_at_all", "request", binding.File(_fh)))
+	}
 	return int32(process.FileIreadAtAll(binding.File(_fh), _offset, _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
 }
 
 //export banyan_FileIreadShared
 func banyan_FileIreadShared(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForFile("MPI_File_iread_shared", "request", binding.File(_fh)))
+	}
 	return int32(process.FileIreadShared(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
 }
 
 //export banyan_FileIwrite
 func banyan_FileIwrite(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForFile("MPI_File_iwrite", "request", binding.File(_fh)))
+	}
 	return int32(process.FileIwrite(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
 }
 
 //export banyan_FileIwriteAll
 func banyan_FileIwriteAll(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForFile("MPI_File_iwrite_all", "request", binding.File(_fh)))
+	}
 	return int32(process.FileIwriteAll(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
 }
 
 //export banyan_FileIwriteAt
 func banyan_FileIwriteAt(_fh uintptr, _offset int64, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForFile("MPI_File_iwrite_at", "request", binding.File(_fh)))
+	}
 	return int32(process.FileIwriteAt(binding.File(_fh), _offset, _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
 }
 
 //export banyan_FileIwriteAtAll
 func banyan_FileIwriteAtAll(_fh uintptr, _offset int64, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForFile("MPI_File_iwrite_at_all", "request", binding.File(_fh)))
+	}
 	return int32(process.FileIwriteAtAll(binding.File(_fh), _offset, _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
 }
 
 //export banyan_FileIwriteShared
 func banyan_FileIwriteShared(_fh uintptr, _buf unsafe.Pointer, _count int64, _datatype uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForFile("MPI_File_iwrite_shared", "request", binding.File(_fh)))
+	}
 	return int32(process.FileIwriteShared(binding.File(_fh), _buf, _count, binding.Datatype(_datatype), (*binding.Request)(_request)))
 }
 
 //export banyan_FileOpen
 func banyan_FileOpen(_comm uintptr, _filename unsafe.Pointer, _amode int32, _info uintptr, _fh unsafe.Pointer) int32 {
+	if _fh == nil {
+		return int32(process.NullForComm("MPI_File_open", "fh", binding.Comm(_comm)))
+	}
 	return int32(process.FileOpen(binding.Comm(_comm), (*byte)(_filename), _amode, binding.Info(_info), (*binding.File)(_fh)))
 }
 
@@ -807,6 +1113,9 @@ func banyan_Finalize() int32 {
 
 //export banyan_Finalized
 func banyan_Finalized(_flag unsafe.Pointer) int32 {
+	if _flag == nil {
+		return int32(process.Null("MPI_Finalized", "flag"))
+	}
 	return int32(process.Finalized((*int32)(_flag)))
 }
 
@@ -822,6 +1131,9 @@ func banyan_Gather(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr,
 
 //export banyan_GatherInit
 func banyan_GatherInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Gather_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Gather(binding.Persistent("MPI_Gather_init", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
@@ -832,6 +1144,9 @@ func banyan_Gatherv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr
 
 //export banyan_GathervInit
 func banyan_GathervInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _root int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Gatherv_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Gatherv(binding.Persistent("MPI_Gatherv_init", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
@@ -847,31 +1162,55 @@ func banyan_GetAccumulate(_originAddr unsafe.Pointer, _originCount int64, _origi
 
 //export banyan_GetCount
 func banyan_GetCount(_status unsafe.Pointer, _datatype uintptr, _count unsafe.Pointer, _countWide int32) int32 {
+	if _count == nil {
+		return int32(process.Null("MPI_Get_count", "count"))
+	}
 	return int32(process.GetCount((*binding.Status)(_status), binding.Datatype(_datatype), binding.CountOut{P: _count, Wide: _countWide != 0}))
 }
 
 //export banyan_GetElements
 func banyan_GetElements(_status unsafe.Pointer, _datatype uintptr, _count unsafe.Pointer, _countWide int32) int32 {
+	if _count == nil {
+		return int32(process.Null("MPI_Get_elements", "count"))
+	}
 	return int32(process.GetElements((*binding.Status)(_status), binding.Datatype(_datatype), binding.CountOut{P: _count, Wide: _countWide != 0}))
 }
 
 //export banyan_GetHwResourceInfo
 func banyan_GetHwResourceInfo(_hwInfo unsafe.Pointer) int32 {
+	if _hwInfo == nil {
+		return int32(process.Null("MPI_Get_hw_resource_info", "hw_info"))
+	}
 	return int32(process.GetHwResourceInfo((*binding.Info)(_hwInfo)))
 }
 
 //export banyan_GetLibraryVersion
 func banyan_GetLibraryVersion(_version unsafe.Pointer, _resultlen unsafe.Pointer) int32 {
+	if _version == nil {
+		return int32(process.Null("MPI_Get_library_version", "version"))
+	}
+	if _resultlen == nil {
+		return int32(process.Null("MPI_Get_library_version", "resultlen"))
+	}
 	return int32(process.GetLibraryVersion((*byte)(_version), (*int32)(_resultlen)))
 }
 
 //export banyan_GetProcessorName
 func banyan_GetProcessorName(_name unsafe.Pointer, _resultlen unsafe.Pointer) int32 {
+	if _name == nil {
+		return int32(process.Null("MPI_Get_processor_name", "name"))
+	}
+	if _resultlen == nil {
+		return int32(process.Null("MPI_Get_processor_name", "resultlen"))
+	}
 	return int32(process.GetProcessorName((*byte)(_name), (*int32)(_resultlen)))
 }
 
 //export banyan_GraphCreate
 func banyan_GraphCreate(_commOld uintptr, _nnodes int32, _indx unsafe.Pointer, _edges unsafe.Pointer, _reorder int32, _commGraph unsafe.Pointer) int32 {
+	if _commGraph == nil {
+		return int32(process.NullForComm("MPI_Graph_create", "comm_graph", binding.Comm(_commOld)))
+	}
 	return int32(process.GraphCreate(binding.Comm(_commOld), _nnodes, (*int32)(_indx), (*int32)(_edges), _reorder, (*binding.Comm)(_commGraph)))
 }
 
@@ -882,6 +1221,9 @@ func banyan_GraphGet(_comm uintptr, _maxindex int32, _maxedges int32, _indx unsa
 
 //export banyan_GraphMap
 func banyan_GraphMap(_comm uintptr, _nnodes int32, _indx unsafe.Pointer, _edges unsafe.Pointer, _newrank unsafe.Pointer) int32 {
+	if _newrank == nil {
+		return int32(process.NullForComm("MPI_Graph_map", "newrank", binding.Comm(_comm)))
+	}
 	return int32(process.GraphMap(binding.Comm(_comm), _nnodes, (*int32)(_indx), (*int32)(_edges), (*int32)(_newrank)))
 }
 
@@ -892,11 +1234,20 @@ func banyan_GraphNeighbors(_comm uintptr, _rank int32, _maxneighbors int32, _nei
 
 //export banyan_GraphNeighborsCount
 func banyan_GraphNeighborsCount(_comm uintptr, _rank int32, _nneighbors unsafe.Pointer) int32 {
+	if _nneighbors == nil {
+		return int32(process.NullForComm("MPI_Graph_neighbors_count", "nneighbors", binding.Comm(_comm)))
+	}
 	return int32(process.GraphNeighborsCount(binding.Comm(_comm), _rank, (*int32)(_nneighbors)))
 }
 
 //export banyan_GraphdimsGet
 func banyan_GraphdimsGet(_comm uintptr, _nnodes unsafe.Pointer, _nedges unsafe.Pointer) int32 {
+	if _nnodes == nil {
+		return int32(process.NullForComm("MPI_Graphdims_get", "nnodes", binding.Comm(_comm)))
+	}
+	if _nedges == nil {
+		return int32(process.NullForComm("MPI_Graphdims_get", "nedges", binding.Comm(_comm)))
+	}
 	return int32(process.GraphdimsGet(binding.Comm(_comm), (*int32)(_nnodes), (*int32)(_nedges)))
 }
 
@@ -907,61 +1258,97 @@ func banyan_GrequestComplete(_request uintptr) int32 {
 
 //export banyan_GrequestStart
 func banyan_GrequestStart(_queryFn uintptr, _freeFn uintptr, _cancelFn uintptr, _extraState uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.Null("MPI_Grequest_start", "request"))
+	}
 	return int32(process.GrequestStart(_queryFn, _freeFn, _cancelFn, _extraState, (*binding.Request)(_request)))
 }
 
 //export banyan_GroupCompare
 func banyan_GroupCompare(_group1 uintptr, _group2 uintptr, _result unsafe.Pointer) int32 {
+	if _result == nil {
+		return int32(process.Null("MPI_Group_compare", "result"))
+	}
 	return int32(process.GroupCompare(binding.Group(_group1), binding.Group(_group2), (*int32)(_result)))
 }
 
 //export banyan_GroupDifference
 func banyan_GroupDifference(_group1 uintptr, _group2 uintptr, _newgroup unsafe.Pointer) int32 {
+	if _newgroup == nil {
+		return int32(process.Null("MPI_Group_difference", "newgroup"))
+	}
 	return int32(process.GroupDifference(binding.Group(_group1), binding.Group(_group2), (*binding.Group)(_newgroup)))
 }
 
 //export banyan_GroupExcl
 func banyan_GroupExcl(_group uintptr, _n int32, _ranks unsafe.Pointer, _newgroup unsafe.Pointer) int32 {
+	if _newgroup == nil {
+		return int32(process.Null("MPI_Group_excl", "newgroup"))
+	}
 	return int32(process.GroupExcl(binding.Group(_group), _n, (*int32)(_ranks), (*binding.Group)(_newgroup)))
 }
 
 //export banyan_GroupFree
 func banyan_GroupFree(_group unsafe.Pointer) int32 {
+	if _group == nil {
+		return int32(process.Null("MPI_Group_free", "group"))
+	}
 	return int32(process.GroupFree((*binding.Group)(_group)))
 }
 
 //export banyan_GroupFromSessionPset
 func banyan_GroupFromSessionPset(_session uintptr, _psetName unsafe.Pointer, _newgroup unsafe.Pointer) int32 {
+	if _newgroup == nil {
+		return int32(process.NullForSession("MPI_Group_from_session_pset", "newgroup", binding.Session(_session)))
+	}
 	return int32(process.GroupFromSessionPset(binding.Session(_session), (*byte)(_psetName), (*binding.Group)(_newgroup)))
 }
 
 //export banyan_GroupIncl
 func banyan_GroupIncl(_group uintptr, _n int32, _ranks unsafe.Pointer, _newgroup unsafe.Pointer) int32 {
+	if _newgroup == nil {
+		return int32(process.Null("MPI_Group_incl", "newgroup"))
+	}
 	return int32(process.GroupIncl(binding.Group(_group), _n, (*int32)(_ranks), (*binding.Group)(_newgroup)))
 }
 
 //export banyan_GroupIntersection
 func banyan_GroupIntersection(_group1 uintptr, _group2 uintptr, _newgroup unsafe.Pointer) int32 {
+	if _newgroup == nil {
+		return int32(process.Null("MPI_Group_intersection", "newgroup"))
+	}
 	return int32(process.GroupIntersection(binding.Group(_group1), binding.Group(_group2), (*binding.Group)(_newgroup)))
 }
 
 //export banyan_GroupRangeExcl
 func banyan_GroupRangeExcl(_group uintptr, _n int32, _ranges unsafe.Pointer, _newgroup unsafe.Pointer) int32 {
+	if _newgroup == nil {
+		return int32(process.Null("MPI_Group_range_excl", "newgroup"))
+	}
 	return int32(process.GroupRangeExcl(binding.Group(_group), _n, (*int32)(_ranges), (*binding.Group)(_newgroup)))
 }
 
 //export banyan_GroupRangeIncl
 func banyan_GroupRangeIncl(_group uintptr, _n int32, _ranges unsafe.Pointer, _newgroup unsafe.Pointer) int32 {
+	if _newgroup == nil {
+		return int32(process.Null("MPI_Group_range_incl", "newgroup"))
+	}
 	return int32(process.GroupRangeIncl(binding.Group(_group), _n, (*int32)(_ranges), (*binding.Group)(_newgroup)))
 }
 
 //export banyan_GroupRank
 func banyan_GroupRank(_group uintptr, _rank unsafe.Pointer) int32 {
+	if _rank == nil {
+		return int32(process.Null("MPI_Group_rank", "rank"))
+	}
 	return int32(process.GroupRank(binding.Group(_group), (*int32)(_rank)))
 }
 
 //export banyan_GroupSize
 func banyan_GroupSize(_group uintptr, _size unsafe.Pointer) int32 {
+	if _size == nil {
+		return int32(process.Null("MPI_Group_size", "size"))
+	}
 	return int32(process.GroupSize(binding.Group(_group), (*int32)(_size)))
 }
 
@@ -972,111 +1359,183 @@ func banyan_GroupTranslateRanks(_group1 uintptr, _n int32, _ranks1 unsafe.Pointe
 
 //export banyan_GroupUnion
 func banyan_GroupUnion(_group1 uintptr, _group2 uintptr, _newgroup unsafe.Pointer) int32 {
+	if _newgroup == nil {
+		return int32(process.Null("MPI_Group_union", "newgroup"))
+	}
 	return int32(process.GroupUnion(binding.Group(_group1), binding.Group(_group2), (*binding.Group)(_newgroup)))
 }
 
 //export banyan_Iallgather
 func banyan_Iallgather(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Iallgather", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Allgather(binding.Nonblocking("MPI_Iallgather", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_Iallgatherv
 func banyan_Iallgatherv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Iallgatherv", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Allgatherv(binding.Nonblocking("MPI_Iallgatherv", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_Iallreduce
 func banyan_Iallreduce(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Iallreduce", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Allreduce(binding.Nonblocking("MPI_Iallreduce", (*binding.Request)(_request)), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_Ialltoall
 func banyan_Ialltoall(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Ialltoall", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Alltoall(binding.Nonblocking("MPI_Ialltoall", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_Ialltoallv
 func banyan_Ialltoallv(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Ialltoallv", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Alltoallv(binding.Nonblocking("MPI_Ialltoallv", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_Ialltoallw
 func banyan_Ialltoallw(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtypes unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtypes unsafe.Pointer, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Ialltoallw", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Alltoallw(binding.Nonblocking("MPI_Ialltoallw", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, (*binding.Datatype)(_recvtypes), binding.Comm(_comm)))
 }
 
 //export banyan_Ibarrier
 func banyan_Ibarrier(_comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Ibarrier", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Barrier(binding.Nonblocking("MPI_Ibarrier", (*binding.Request)(_request)), binding.Comm(_comm)))
 }
 
 //export banyan_Ibcast
 func banyan_Ibcast(_buffer unsafe.Pointer, _count int64, _datatype uintptr, _root int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Ibcast", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Bcast(binding.Nonblocking("MPI_Ibcast", (*binding.Request)(_request)), _buffer, _count, binding.Datatype(_datatype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_Ibsend
 func banyan_Ibsend(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Ibsend", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Ibsend(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
 //export banyan_Iexscan
 func banyan_Iexscan(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Iexscan", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Exscan(binding.Nonblocking("MPI_Iexscan", (*binding.Request)(_request)), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_Igather
 func banyan_Igather(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Igather", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Gather(binding.Nonblocking("MPI_Igather", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_Igatherv
 func banyan_Igatherv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _root int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Igatherv", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Gatherv(binding.Nonblocking("MPI_Igatherv", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_Improbe
 func banyan_Improbe(_source int32, _tag int32, _comm uintptr, _flag unsafe.Pointer, _message unsafe.Pointer, _status unsafe.Pointer) int32 {
+	if _flag == nil {
+		return int32(process.NullForComm("MPI_Improbe", "flag", binding.Comm(_comm)))
+	}
+	if _message == nil {
+		return int32(process.NullForComm("MPI_Improbe", "message", binding.Comm(_comm)))
+	}
 	return int32(process.Improbe(_source, _tag, binding.Comm(_comm), (*int32)(_flag), (*binding.Message)(_message), (*binding.Status)(_status)))
 }
 
 //export banyan_Imrecv
 func banyan_Imrecv(_buf unsafe.Pointer, _count int64, _datatype uintptr, _message unsafe.Pointer, _request unsafe.Pointer) int32 {
+	if _message == nil {
+		return int32(process.Null("MPI_Imrecv", "message"))
+	}
+	if _request == nil {
+		return int32(process.Null("MPI_Imrecv", "request"))
+	}
 	return int32(process.Imrecv(_buf, _count, binding.Datatype(_datatype), (*binding.Message)(_message), (*binding.Request)(_request)))
 }
 
 //export banyan_IneighborAllgather
 func banyan_IneighborAllgather(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Ineighbor_allgather", "request", binding.Comm(_comm)))
+	}
 	return int32(process.NeighborAllgather(binding.Nonblocking("MPI_Ineighbor_allgather", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_IneighborAllgatherv
 func banyan_IneighborAllgatherv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Ineighbor_allgatherv", "request", binding.Comm(_comm)))
+	}
 	return int32(process.NeighborAllgatherv(binding.Nonblocking("MPI_Ineighbor_allgatherv", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_IneighborAlltoall
 func banyan_IneighborAlltoall(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Ineighbor_alltoall", "request", binding.Comm(_comm)))
+	}
 	return int32(process.NeighborAlltoall(binding.Nonblocking("MPI_Ineighbor_alltoall", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_IneighborAlltoallv
 func banyan_IneighborAlltoallv(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtype uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Ineighbor_alltoallv", "request", binding.Comm(_comm)))
+	}
 	return int32(process.NeighborAlltoallv(binding.Nonblocking("MPI_Ineighbor_alltoallv", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
 //export banyan_IneighborAlltoallw
 func banyan_IneighborAlltoallw(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sendtypes unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _recvtypes unsafe.Pointer, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Ineighbor_alltoallw", "request", binding.Comm(_comm)))
+	}
 	return int32(process.NeighborAlltoallw(binding.Nonblocking("MPI_Ineighbor_alltoallw", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, (*int64)(_sdispls), (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, (*int64)(_rdispls), (*binding.Datatype)(_recvtypes), binding.Comm(_comm)))
 }
 
 //export banyan_InfoCreate
 func banyan_InfoCreate(_info unsafe.Pointer) int32 {
+	if _info == nil {
+		return int32(process.Null("MPI_Info_create", "info"))
+	}
 	return int32(process.InfoCreate((*binding.Info)(_info)))
 }
 
 //export banyan_InfoCreateEnv
 func banyan_InfoCreateEnv(_argc int32, _argv unsafe.Pointer, _info unsafe.Pointer) int32 {
+	if _info == nil {
+		return int32(process.Null("MPI_Info_create_env", "info"))
+	}
 	return int32(process.InfoCreateEnv(_argc, _argv, (*binding.Info)(_info)))
 }
 
@@ -1087,36 +1546,63 @@ func banyan_InfoDelete(_info uintptr, _key unsafe.Pointer) int32 {
 
 //export banyan_InfoDup
 func banyan_InfoDup(_info uintptr, _newinfo unsafe.Pointer) int32 {
+	if _newinfo == nil {
+		return int32(process.Null("MPI_Info_dup", "newinfo"))
+	}
 	return int32(process.InfoDup(binding.Info(_info), (*binding.Info)(_newinfo)))
 }
 
 //export banyan_InfoFree
 func banyan_InfoFree(_info unsafe.Pointer) int32 {
+	if _info == nil {
+		return int32(process.Null("MPI_Info_free", "info"))
+	}
 	return int32(process.InfoFree((*binding.Info)(_info)))
 }
 
 //export banyan_InfoGet
 func banyan_InfoGet(_info uintptr, _key unsafe.Pointer, _valuelen int32, _value unsafe.Pointer, _flag unsafe.Pointer) int32 {
+	if _flag == nil {
+		return int32(process.Null("MPI_Info_get", "flag"))
+	}
 	return int32(process.InfoGet(binding.Info(_info), (*byte)(_key), _valuelen, (*byte)(_value), (*int32)(_flag)))
 }
 
 //export banyan_InfoGetNkeys
 func banyan_InfoGetNkeys(_info uintptr, _nkeys unsafe.Pointer) int32 {
+	if _nkeys == nil {
+		return int32(process.Null("MPI_Info_get_nkeys", "nkeys"))
+	}
 	return int32(process.InfoGetNkeys(binding.Info(_info), (*int32)(_nkeys)))
 }
 
 //export banyan_InfoGetNthkey
 func banyan_InfoGetNthkey(_info uintptr, _n int32, _key unsafe.Pointer) int32 {
+	if _key == nil {
+		return int32(process.Null("MPI_Info_get_nthkey", "key"))
+	}
 	return int32(process.InfoGetNthkey(binding.Info(_info), _n, (*byte)(_key)))
 }
 
 //export banyan_InfoGetString
 func banyan_InfoGetString(_info uintptr, _key unsafe.Pointer, _buflen unsafe.Pointer, _value unsafe.Pointer, _flag unsafe.Pointer) int32 {
+	if _buflen == nil {
+		return int32(process.Null("MPI_Info_get_string", "buflen"))
+	}
+	if _flag == nil {
+		return int32(process.Null("MPI_Info_get_string", "flag"))
+	}
 	return int32(process.InfoGetString(binding.Info(_info), (*byte)(_key), (*int32)(_buflen), (*byte)(_value), (*int32)(_flag)))
 }
 
 //export banyan_InfoGetValuelen
 func banyan_InfoGetValuelen(_info uintptr, _key unsafe.Pointer, _valuelen unsafe.Pointer, _flag unsafe.Pointer) int32 {
+	if _valuelen == nil {
+		return int32(process.Null("MPI_Info_get_valuelen", "valuelen"))
+	}
+	if _flag == nil {
+		return int32(process.Null("MPI_Info_get_valuelen", "flag"))
+	}
 	return int32(process.InfoGetValuelen(binding.Info(_info), (*byte)(_key), (*int32)(_valuelen), (*int32)(_flag)))
 }
 
@@ -1132,121 +1618,193 @@ func banyan_Init(_argc unsafe.Pointer, _argv unsafe.Pointer) int32 {
 
 //export banyan_InitThread
 func banyan_InitThread(_argc unsafe.Pointer, _argv unsafe.Pointer, _required int32, _provided unsafe.Pointer) int32 {
+	if _provided == nil {
+		return int32(process.Null("MPI_Init_thread", "provided"))
+	}
 	return int32(process.InitThread((*int32)(_argc), _argv, _required, (*int32)(_provided)))
 }
 
 //export banyan_Initialized
 func banyan_Initialized(_flag unsafe.Pointer) int32 {
+	if _flag == nil {
+		return int32(process.Null("MPI_Initialized", "flag"))
+	}
 	return int32(process.Initialized((*int32)(_flag)))
 }
 
 //export banyan_IntercommCreate
 func banyan_IntercommCreate(_localComm uintptr, _localLeader int32, _peerComm uintptr, _remoteLeader int32, _tag int32, _newintercomm unsafe.Pointer) int32 {
+	if _newintercomm == nil {
+		return int32(process.NullForComm("MPI_Intercomm_create", "newintercomm", binding.Comm(_localComm)))
+	}
 	return int32(process.IntercommCreate(binding.Comm(_localComm), _localLeader, binding.Comm(_peerComm), _remoteLeader, _tag, (*binding.Comm)(_newintercomm)))
 }
 
 //export banyan_IntercommCreateFromGroups
 func banyan_IntercommCreateFromGroups(_localGroup uintptr, _localLeader int32, _remoteGroup uintptr, _remoteLeader int32, _stringtag unsafe.Pointer, _info uintptr, _errhandler uintptr, _newintercomm unsafe.Pointer) int32 {
+	if _newintercomm == nil {
+		return int32(process.Null("MPI_Intercomm_create_from_groups", "newintercomm"))
+	}
 	return int32(process.IntercommCreateFromGroups(binding.Group(_localGroup), _localLeader, binding.Group(_remoteGroup), _remoteLeader, (*byte)(_stringtag), binding.Info(_info), binding.Errhandler(_errhandler), (*binding.Comm)(_newintercomm)))
 }
 
 //export banyan_IntercommMerge
 func banyan_IntercommMerge(_intercomm uintptr, _high int32, _newintracomm unsafe.Pointer) int32 {
+	if _newintracomm == nil {
+		return int32(process.NullForComm("MPI_Intercomm_merge", "newintracomm", binding.Comm(_intercomm)))
+	}
 	return int32(process.IntercommMerge(binding.Comm(_intercomm), _high, (*binding.Comm)(_newintracomm)))
 }
 
 //export banyan_Iprobe
 func banyan_Iprobe(_source int32, _tag int32, _comm uintptr, _flag unsafe.Pointer, _status unsafe.Pointer) int32 {
+	if _flag == nil {
+		return int32(process.NullForComm("MPI_Iprobe", "flag", binding.Comm(_comm)))
+	}
 	return int32(process.Iprobe(_source, _tag, binding.Comm(_comm), (*int32)(_flag), (*binding.Status)(_status)))
 }
 
 //export banyan_Irecv
 func banyan_Irecv(_buf unsafe.Pointer, _count int64, _datatype uintptr, _source int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Irecv", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Irecv(_buf, _count, binding.Datatype(_datatype), _source, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
 //export banyan_Ireduce
 func banyan_Ireduce(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _root int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Ireduce", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Reduce(binding.Nonblocking("MPI_Ireduce", (*binding.Request)(_request)), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), _root, binding.Comm(_comm)))
 }
 
 //export banyan_IreduceScatter
 func banyan_IreduceScatter(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _datatype uintptr, _op uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Ireduce_scatter", "request", binding.Comm(_comm)))
+	}
 	return int32(process.ReduceScatter(binding.Nonblocking("MPI_Ireduce_scatter", (*binding.Request)(_request)), _sendbuf, _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_IreduceScatterBlock
 func banyan_IreduceScatterBlock(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcount int64, _datatype uintptr, _op uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Ireduce_scatter_block", "request", binding.Comm(_comm)))
+	}
 	return int32(process.ReduceScatterBlock(binding.Nonblocking("MPI_Ireduce_scatter_block", (*binding.Request)(_request)), _sendbuf, _recvbuf, _recvcount, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_Irsend
 func banyan_Irsend(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Irsend", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Irsend(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
 //export banyan_IsThreadMain
 func banyan_IsThreadMain(_flag unsafe.Pointer) int32 {
+	if _flag == nil {
+		return int32(process.Null("MPI_Is_thread_main", "flag"))
+	}
 	return int32(process.IsThreadMain((*int32)(_flag)))
 }
 
 //export banyan_Iscan
 func banyan_Iscan(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Iscan", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Scan(binding.Nonblocking("MPI_Iscan", (*binding.Request)(_request)), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_Iscatter
 func banyan_Iscatter(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Iscatter", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Scatter(binding.Nonblocking("MPI_Iscatter", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_Iscatterv
 func banyan_Iscatterv(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Iscatterv", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Scatterv(binding.Nonblocking("MPI_Iscatterv", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
 //export banyan_Isend
 func banyan_Isend(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Isend", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Isend(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
 //export banyan_Isendrecv
 func banyan_Isendrecv(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _dest int32, _sendtag int32, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _source int32, _recvtag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Isendrecv", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Isendrecv(_sendbuf, _sendcount, binding.Datatype(_sendtype), _dest, _sendtag, _recvbuf, _recvcount, binding.Datatype(_recvtype), _source, _recvtag, binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
 //export banyan_IsendrecvReplace
 func banyan_IsendrecvReplace(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _sendtag int32, _source int32, _recvtag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Isendrecv_replace", "request", binding.Comm(_comm)))
+	}
 	return int32(process.IsendrecvReplace(_buf, _count, binding.Datatype(_datatype), _dest, _sendtag, _source, _recvtag, binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
 //export banyan_Issend
 func banyan_Issend(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Issend", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Issend(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
 //export banyan_KeyvalCreate
 func banyan_KeyvalCreate(_copyFn uintptr, _deleteFn uintptr, _keyval unsafe.Pointer, _extraState uintptr) int32 {
+	if _keyval == nil {
+		return int32(process.Null("MPI_Keyval_create", "keyval"))
+	}
 	return int32(process.KeyvalCreate(_copyFn, _deleteFn, (*int32)(_keyval), _extraState))
 }
 
 //export banyan_KeyvalFree
 func banyan_KeyvalFree(_keyval unsafe.Pointer) int32 {
+	if _keyval == nil {
+		return int32(process.Null("MPI_Keyval_free", "keyval"))
+	}
 	return int32(process.KeyvalFree((*int32)(_keyval)))
 }
 
 //export banyan_LookupName
 func banyan_LookupName(_serviceName unsafe.Pointer, _info uintptr, _portName unsafe.Pointer) int32 {
+	if _portName == nil {
+		return int32(process.Null("MPI_Lookup_name", "port_name"))
+	}
 	return int32(process.LookupName((*byte)(_serviceName), binding.Info(_info), (*byte)(_portName)))
 }
 
 //export banyan_Mprobe
 func banyan_Mprobe(_source int32, _tag int32, _comm uintptr, _message unsafe.Pointer, _status unsafe.Pointer) int32 {
+	if _message == nil {
+		return int32(process.NullForComm("MPI_Mprobe", "message", binding.Comm(_comm)))
+	}
 	return int32(process.Mprobe(_source, _tag, binding.Comm(_comm), (*binding.Message)(_message), (*binding.Status)(_status)))
 }
 
 //export banyan_Mrecv
 func banyan_Mrecv(_buf unsafe.Pointer, _count int64, _datatype uintptr, _message unsafe.Pointer, _status unsafe.Pointer) int32 {
+	if _message == nil {
+		return int32(process.Null("MPI_Mrecv", "message"))
+	}
 	return int32(process.Mrecv(_buf, _count, binding.Datatype(_datatype), (*binding.Message)(_message), (*binding.Status)(_status)))
 }
 
@@ -1257,6 +1815,9 @@ func banyan_NeighborAllgather(_sendbuf unsafe.Pointer, _sendcount int64, _sendty
 
 //export banyan_NeighborAllgatherInit
 func banyan_NeighborAllgatherInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Neighbor_allgather_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.NeighborAllgather(binding.Persistent("MPI_Neighbor_allgather_init", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
@@ -1267,6 +1828,9 @@ func banyan_NeighborAllgatherv(_sendbuf unsafe.Pointer, _sendcount int64, _sendt
 
 //export banyan_NeighborAllgathervInit
 func banyan_NeighborAllgathervInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Neighbor_allgatherv_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.NeighborAllgatherv(binding.Persistent("MPI_Neighbor_allgatherv_init", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
@@ -1277,6 +1841,9 @@ func banyan_NeighborAlltoall(_sendbuf unsafe.Pointer, _sendcount int64, _sendtyp
 
 //export banyan_NeighborAlltoallInit
 func banyan_NeighborAlltoallInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Neighbor_alltoall_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.NeighborAlltoall(binding.Persistent("MPI_Neighbor_alltoall_init", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
@@ -1287,6 +1854,9 @@ func banyan_NeighborAlltoallv(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointe
 
 //export banyan_NeighborAlltoallvInit
 func banyan_NeighborAlltoallvInit(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sdisplsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _rdisplsWide int32, _recvtype uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Neighbor_alltoallv_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.NeighborAlltoallv(binding.Persistent("MPI_Neighbor_alltoallv_init", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _sdispls, Wide: _sdisplsWide != 0}, binding.Datatype(_sendtype), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Counts{P: _rdispls, Wide: _rdisplsWide != 0}, binding.Datatype(_recvtype), binding.Comm(_comm)))
 }
 
@@ -1297,56 +1867,89 @@ func banyan_NeighborAlltoallw(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointe
 
 //export banyan_NeighborAlltoallwInit
 func banyan_NeighborAlltoallwInit(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _sdispls unsafe.Pointer, _sendtypes unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _rdispls unsafe.Pointer, _recvtypes unsafe.Pointer, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Neighbor_alltoallw_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.NeighborAlltoallw(binding.Persistent("MPI_Neighbor_alltoallw_init", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, (*int64)(_sdispls), (*binding.Datatype)(_sendtypes), _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, (*int64)(_rdispls), (*binding.Datatype)(_recvtypes), binding.Comm(_comm)))
 }
 
 //export banyan_OpCommutative
 func banyan_OpCommutative(_op uintptr, _commute unsafe.Pointer) int32 {
+	if _commute == nil {
+		return int32(process.Null("MPI_Op_commutative", "commute"))
+	}
 	return int32(process.OpCommutative(binding.Op(_op), (*int32)(_commute)))
 }
 
 //export banyan_OpCreate
 func banyan_OpCreate(_userFn uintptr, _commute int32, _op unsafe.Pointer) int32 {
+	if _op == nil {
+		return int32(process.Null("MPI_Op_create", "op"))
+	}
 	return int32(process.OpCreate(_userFn, _commute, (*binding.Op)(_op)))
 }
 
 //export banyan_OpCreateC
 func banyan_OpCreateC(_userFn uintptr, _commute int32, _op unsafe.Pointer) int32 {
+	if _op == nil {
+		return int32(process.Null("MPI_Op_create_c", "op"))
+	}
 	return int32(process.OpCreateC(_userFn, _commute, (*binding.Op)(_op)))
 }
 
 //export banyan_OpFree
 func banyan_OpFree(_op unsafe.Pointer) int32 {
+	if _op == nil {
+		return int32(process.Null("MPI_Op_free", "op"))
+	}
 	return int32(process.OpFree((*binding.Op)(_op)))
 }
 
 //export banyan_OpenPort
 func banyan_OpenPort(_info uintptr, _portName unsafe.Pointer) int32 {
+	if _portName == nil {
+		return int32(process.Null("MPI_Open_port", "port_name"))
+	}
 	return int32(process.OpenPort(binding.Info(_info), (*byte)(_portName)))
 }
 
 //export banyan_Pack
 func banyan_Pack(_inbuf unsafe.Pointer, _incount int64, _datatype uintptr, _outbuf unsafe.Pointer, _outsize int64, _position unsafe.Pointer, _positionWide int32, _comm uintptr) int32 {
+	if _position == nil {
+		return int32(process.NullForComm("MPI_Pack", "position", binding.Comm(_comm)))
+	}
 	return int32(process.Pack(_inbuf, _incount, binding.Datatype(_datatype), _outbuf, _outsize, binding.CountOut{P: _position, Wide: _positionWide != 0}, binding.Comm(_comm)))
 }
 
 //export banyan_PackExternal
 func banyan_PackExternal(_datarep unsafe.Pointer, _inbuf unsafe.Pointer, _incount int64, _datatype uintptr, _outbuf unsafe.Pointer, _outsize int64, _position unsafe.Pointer) int32 {
+	if _position == nil {
+		return int32(process.Null("MPI_Pack_external", "position"))
+	}
 	return int32(process.PackExternal((*byte)(_datarep), _inbuf, _incount, binding.Datatype(_datatype), _outbuf, _outsize, (*int64)(_position)))
 }
 
 //export banyan_PackExternalSize
 func banyan_PackExternalSize(_datarep unsafe.Pointer, _incount int64, _datatype uintptr, _size unsafe.Pointer) int32 {
+	if _size == nil {
+		return int32(process.Null("MPI_Pack_external_size", "size"))
+	}
 	return int32(process.PackExternalSize((*byte)(_datarep), _incount, binding.Datatype(_datatype), (*int64)(_size)))
 }
 
 //export banyan_PackSize
 func banyan_PackSize(_incount int64, _datatype uintptr, _comm uintptr, _size unsafe.Pointer, _sizeWide int32) int32 {
+	if _size == nil {
+		return int32(process.NullForComm("MPI_Pack_size", "size", binding.Comm(_comm)))
+	}
 	return int32(process.PackSize(_incount, binding.Datatype(_datatype), binding.Comm(_comm), binding.CountOut{P: _size, Wide: _sizeWide != 0}))
 }
 
 //export banyan_Parrived
 func banyan_Parrived(_request uintptr, _partition int32, _flag unsafe.Pointer) int32 {
+	if _flag == nil {
+		return int32(process.Null("MPI_Parrived", "flag"))
+	}
 	return int32(process.Parrived(binding.Request(_request), _partition, (*int32)(_flag)))
 }
 
@@ -1367,6 +1970,9 @@ func banyan_PreadyRange(_partitionLow int32, _partitionHigh int32, _request uint
 
 //export banyan_PrecvInit
 func banyan_PrecvInit(_buf unsafe.Pointer, _partitions int32, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Precv_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.PrecvInit(_buf, _partitions, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
 }
 
@@ -1377,6 +1983,9 @@ func banyan_Probe(_source int32, _tag int32, _comm uintptr, _status unsafe.Point
 
 //export banyan_PsendInit
 func banyan_PsendInit(_buf unsafe.Pointer, _partitions int32, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Psend_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.PsendInit(_buf, _partitions, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), binding.Info(_info), (*binding.Request)(_request)))
 }
 
@@ -1392,11 +2001,17 @@ func banyan_Put(_originAddr unsafe.Pointer, _originCount int64, _originDatatype 
 
 //export banyan_QueryThread
 func banyan_QueryThread(_provided unsafe.Pointer) int32 {
+	if _provided == nil {
+		return int32(process.Null("MPI_Query_thread", "provided"))
+	}
 	return int32(process.QueryThread((*int32)(_provided)))
 }
 
 //export banyan_Raccumulate
 func banyan_Raccumulate(_originAddr unsafe.Pointer, _originCount int64, _originDatatype uintptr, _targetRank int32, _targetDisp int64, _targetCount int64, _targetDatatype uintptr, _op uintptr, _win uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForWin("MPI_Raccumulate", "request", binding.Win(_win)))
+	}
 	return int32(process.Raccumulate(_originAddr, _originCount, binding.Datatype(_originDatatype), _targetRank, _targetDisp, _targetCount, binding.Datatype(_targetDatatype), binding.Op(_op), binding.Win(_win), (*binding.Request)(_request)))
 }
 
@@ -1407,6 +2022,9 @@ func banyan_Recv(_buf unsafe.Pointer, _count int64, _datatype uintptr, _source i
 
 //export banyan_RecvInit
 func banyan_RecvInit(_buf unsafe.Pointer, _count int64, _datatype uintptr, _source int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Recv_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.RecvInit(_buf, _count, binding.Datatype(_datatype), _source, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
@@ -1417,6 +2035,9 @@ func banyan_Reduce(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int6
 
 //export banyan_ReduceInit
 func banyan_ReduceInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _root int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Reduce_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Reduce(binding.Persistent("MPI_Reduce_init", (*binding.Request)(_request)), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), _root, binding.Comm(_comm)))
 }
 
@@ -1437,11 +2058,17 @@ func banyan_ReduceScatterBlock(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer,
 
 //export banyan_ReduceScatterBlockInit
 func banyan_ReduceScatterBlockInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcount int64, _datatype uintptr, _op uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Reduce_scatter_block_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.ReduceScatterBlock(binding.Persistent("MPI_Reduce_scatter_block_init", (*binding.Request)(_request)), _sendbuf, _recvbuf, _recvcount, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
 //export banyan_ReduceScatterInit
 func banyan_ReduceScatterInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _recvcounts unsafe.Pointer, _recvcountsWide int32, _datatype uintptr, _op uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Reduce_scatter_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.ReduceScatter(binding.Persistent("MPI_Reduce_scatter_init", (*binding.Request)(_request)), _sendbuf, _recvbuf, binding.Counts{P: _recvcounts, Wide: _recvcountsWide != 0}, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
@@ -1472,41 +2099,68 @@ func banyan_RemoveErrorString(_errorcode int32) int32 {
 
 //export banyan_RequestFree
 func banyan_RequestFree(_request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.Null("MPI_Request_free", "request"))
+	}
 	return int32(process.RequestFree((*binding.Request)(_request)))
 }
 
 //export banyan_RequestGetStatus
 func banyan_RequestGetStatus(_request uintptr, _flag unsafe.Pointer, _status unsafe.Pointer) int32 {
+	if _flag == nil {
+		return int32(process.Null("MPI_Request_get_status", "flag"))
+	}
 	return int32(process.RequestGetStatus(binding.Request(_request), (*int32)(_flag), (*binding.Status)(_status)))
 }
 
 //export banyan_RequestGetStatusAll
 func banyan_RequestGetStatusAll(_count int32, _arrayOfRequests unsafe.Pointer, _flag unsafe.Pointer, _arrayOfStatuses unsafe.Pointer) int32 {
+	if _flag == nil {
+		return int32(process.Null("MPI_Request_get_status_all", "flag"))
+	}
 	return int32(process.RequestGetStatusAll(_count, (*binding.Request)(_arrayOfRequests), (*int32)(_flag), (*binding.Status)(_arrayOfStatuses)))
 }
 
 //export banyan_RequestGetStatusAny
 func banyan_RequestGetStatusAny(_count int32, _arrayOfRequests unsafe.Pointer, _indx unsafe.Pointer, _flag unsafe.Pointer, _status unsafe.Pointer) int32 {
+	if _indx == nil {
+		return int32(process.Null("MPI_Request_get_status_any", "indx"))
+	}
+	if _flag == nil {
+		return int32(process.Null("MPI_Request_get_status_any", "flag"))
+	}
 	return int32(process.RequestGetStatusAny(_count, (*binding.Request)(_arrayOfRequests), (*int32)(_indx), (*int32)(_flag), (*binding.Status)(_status)))
 }
 
 //export banyan_RequestGetStatusSome
 func banyan_RequestGetStatusSome(_incount int32, _arrayOfRequests unsafe.Pointer, _outcount unsafe.Pointer, _arrayOfIndices unsafe.Pointer, _arrayOfStatuses unsafe.Pointer) int32 {
+	if _outcount == nil {
+		return int32(process.Null("MPI_Request_get_status_some", "outcount"))
+	}
 	return int32(process.RequestGetStatusSome(_incount, (*binding.Request)(_arrayOfRequests), (*int32)(_outcount), (*int32)(_arrayOfIndices), (*binding.Status)(_arrayOfStatuses)))
 }
 
 //export banyan_Rget
 func banyan_Rget(_originAddr unsafe.Pointer, _originCount int64, _originDatatype uintptr, _targetRank int32, _targetDisp int64, _targetCount int64, _targetDatatype uintptr, _win uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForWin("MPI_Rget", "request", binding.Win(_win)))
+	}
 	return int32(process.Rget(_originAddr, _originCount, binding.Datatype(_originDatatype), _targetRank, _targetDisp, _targetCount, binding.Datatype(_targetDatatype), binding.Win(_win), (*binding.Request)(_request)))
 }
 
 //export banyan_RgetAccumulate
 func banyan_RgetAccumulate(_originAddr unsafe.Pointer, _originCount int64, _originDatatype uintptr, _resultAddr unsafe.Pointer, _resultCount int64, _resultDatatype uintptr, _targetRank int32, _targetDisp int64, _targetCount int64, _targetDatatype uintptr, _op uintptr, _win uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForWin("MPI_Rget_accumulate", "request", binding.Win(_win)))
+	}
 	return int32(process.RgetAccumulate(_originAddr, _originCount, binding.Datatype(_originDatatype), _resultAddr, _resultCount, binding.Datatype(_resultDatatype), _targetRank, _targetDisp, _targetCount, binding.Datatype(_targetDatatype), binding.Op(_op), binding.Win(_win), (*binding.Request)(_request)))
 }
 
 //export banyan_Rput
 func banyan_Rput(_originAddr unsafe.Pointer, _originCount int64, _originDatatype uintptr, _targetRank int32, _targetDisp int64, _targetCount int64, _targetDatatype uintptr, _win uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForWin("MPI_Rput", "request", binding.Win(_win)))
+	}
 	return int32(process.Rput(_originAddr, _originCount, binding.Datatype(_originDatatype), _targetRank, _targetDisp, _targetCount, binding.Datatype(_targetDatatype), binding.Win(_win), (*binding.Request)(_request)))
 }
 
@@ -1517,6 +2171,9 @@ func banyan_Rsend(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest in
 
 //export banyan_RsendInit
 func banyan_RsendInit(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Rsend_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.RsendInit(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
@@ -1527,6 +2184,9 @@ func banyan_Scan(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64,
 
 //export banyan_ScanInit
 func banyan_ScanInit(_sendbuf unsafe.Pointer, _recvbuf unsafe.Pointer, _count int64, _datatype uintptr, _op uintptr, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Scan_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Scan(binding.Persistent("MPI_Scan_init", (*binding.Request)(_request)), _sendbuf, _recvbuf, _count, binding.Datatype(_datatype), binding.Op(_op), binding.Comm(_comm)))
 }
 
@@ -1537,6 +2197,9 @@ func banyan_Scatter(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr
 
 //export banyan_ScatterInit
 func banyan_ScatterInit(_sendbuf unsafe.Pointer, _sendcount int64, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Scatter_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Scatter(binding.Persistent("MPI_Scatter_init", (*binding.Request)(_request)), _sendbuf, _sendcount, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
@@ -1547,6 +2210,9 @@ func banyan_Scatterv(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendc
 
 //export banyan_ScattervInit
 func banyan_ScattervInit(_sendbuf unsafe.Pointer, _sendcounts unsafe.Pointer, _sendcountsWide int32, _displs unsafe.Pointer, _displsWide int32, _sendtype uintptr, _recvbuf unsafe.Pointer, _recvcount int64, _recvtype uintptr, _root int32, _comm uintptr, _info uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Scatterv_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.Scatterv(binding.Persistent("MPI_Scatterv_init", (*binding.Request)(_request)), _sendbuf, binding.Counts{P: _sendcounts, Wide: _sendcountsWide != 0}, binding.Counts{P: _displs, Wide: _displsWide != 0}, binding.Datatype(_sendtype), _recvbuf, _recvcount, binding.Datatype(_recvtype), _root, binding.Comm(_comm)))
 }
 
@@ -1557,6 +2223,9 @@ func banyan_Send(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int
 
 //export banyan_SendInit
 func banyan_SendInit(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Send_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.SendInit(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
@@ -1582,16 +2251,28 @@ func banyan_SessionCallErrhandler(_session uintptr, _errorcode int32) int32 {
 
 //export banyan_SessionCreateErrhandler
 func banyan_SessionCreateErrhandler(_sessionErrhandlerFn uintptr, _errhandler unsafe.Pointer) int32 {
+	if _errhandler == nil {
+		return int32(process.Null("MPI_Session_create_errhandler", "errhandler"))
+	}
 	return int32(process.SessionCreateErrhandler(_sessionErrhandlerFn, (*binding.Errhandler)(_errhandler)))
 }
 
 //export banyan_SessionDetachBuffer
 func banyan_SessionDetachBuffer(_session uintptr, _bufferAddr unsafe.Pointer, _size unsafe.Pointer, _sizeWide int32) int32 {
+	if _bufferAddr == nil {
+		return int32(process.NullForSession("MPI_Session_detach_buffer", "buffer_addr", binding.Session(_session)))
+	}
+	if _size == nil {
+		return int32(process.NullForSession("MPI_Session_detach_buffer", "size", binding.Session(_session)))
+	}
 	return int32(process.SessionDetachBuffer(binding.Session(_session), _bufferAddr, binding.CountOut{P: _size, Wide: _sizeWide != 0}))
 }
 
 //export banyan_SessionFinalize
 func banyan_SessionFinalize(_session unsafe.Pointer) int32 {
+	if _session == nil {
+		return int32(process.Null("MPI_Session_finalize", "session"))
+	}
 	return int32(process.SessionFinalize((*binding.Session)(_session)))
 }
 
@@ -1602,36 +2283,57 @@ func banyan_SessionFlushBuffer(_session uintptr) int32 {
 
 //export banyan_SessionGetErrhandler
 func banyan_SessionGetErrhandler(_session uintptr, _errhandler unsafe.Pointer) int32 {
+	if _errhandler == nil {
+		return int32(process.NullForSession("MPI_Session_get_errhandler", "errhandler", binding.Session(_session)))
+	}
 	return int32(process.SessionGetErrhandler(binding.Session(_session), (*binding.Errhandler)(_errhandler)))
 }
 
 //export banyan_SessionGetInfo
 func banyan_SessionGetInfo(_session uintptr, _infoUsed unsafe.Pointer) int32 {
+	if _infoUsed == nil {
+		return int32(process.NullForSession("MPI_Session_get_info", "info_used", binding.Session(_session)))
+	}
 	return int32(process.SessionGetInfo(binding.Session(_session), (*binding.Info)(_infoUsed)))
 }
 
 //export banyan_SessionGetNthPset
 func banyan_SessionGetNthPset(_session uintptr, _info uintptr, _n int32, _psetLen unsafe.Pointer, _psetName unsafe.Pointer) int32 {
+	if _psetLen == nil {
+		return int32(process.NullForSession("MPI_Session_get_nth_pset", "pset_len", binding.Session(_session)))
+	}
 	return int32(process.SessionGetNthPset(binding.Session(_session), binding.Info(_info), _n, (*int32)(_psetLen), (*byte)(_psetName)))
 }
 
 //export banyan_SessionGetNumPsets
 func banyan_SessionGetNumPsets(_session uintptr, _info uintptr, _npsetNames unsafe.Pointer) int32 {
+	if _npsetNames == nil {
+		return int32(process.NullForSession("MPI_Session_get_num_psets", "npset_names", binding.Session(_session)))
+	}
 	return int32(process.SessionGetNumPsets(binding.Session(_session), binding.Info(_info), (*int32)(_npsetNames)))
 }
 
 //export banyan_SessionGetPsetInfo
 func banyan_SessionGetPsetInfo(_session uintptr, _psetName unsafe.Pointer, _info unsafe.Pointer) int32 {
+	if _info == nil {
+		return int32(process.NullForSession("MPI_Session_get_pset_info", "info", binding.Session(_session)))
+	}
 	return int32(process.SessionGetPsetInfo(binding.Session(_session), (*byte)(_psetName), (*binding.Info)(_info)))
 }
 
 //export banyan_SessionIflushBuffer
 func banyan_SessionIflushBuffer(_session uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForSession("MPI_Session_iflush_buffer", "request", binding.Session(_session)))
+	}
 	return int32(process.SessionIflushBuffer(binding.Session(_session), (*binding.Request)(_request)))
 }
 
 //export banyan_SessionInit
 func banyan_SessionInit(_info uintptr, _errhandler uintptr, _session unsafe.Pointer) int32 {
+	if _session == nil {
+		return int32(process.Null("MPI_Session_init", "session"))
+	}
 	return int32(process.SessionInit(binding.Info(_info), binding.Errhandler(_errhandler), (*binding.Session)(_session)))
 }
 
@@ -1647,11 +2349,17 @@ func banyan_Ssend(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest in
 
 //export banyan_SsendInit
 func banyan_SsendInit(_buf unsafe.Pointer, _count int64, _datatype uintptr, _dest int32, _tag int32, _comm uintptr, _request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.NullForComm("MPI_Ssend_init", "request", binding.Comm(_comm)))
+	}
 	return int32(process.SsendInit(_buf, _count, binding.Datatype(_datatype), _dest, _tag, binding.Comm(_comm), (*binding.Request)(_request)))
 }
 
 //export banyan_Start
 func banyan_Start(_request unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.Null("MPI_Start", "request"))
+	}
 	return int32(process.Start((*binding.Request)(_request)))
 }
 
@@ -1662,126 +2370,210 @@ func banyan_Startall(_count int32, _arrayOfRequests unsafe.Pointer) int32 {
 
 //export banyan_StatusSetElements
 func banyan_StatusSetElements(_status unsafe.Pointer, _datatype uintptr, _count int64) int32 {
+	if _status == nil {
+		return int32(process.Null("MPI_Status_set_elements", "status"))
+	}
 	return int32(process.StatusSetElements((*binding.Status)(_status), binding.Datatype(_datatype), _count))
 }
 
 //export banyan_Test
 func banyan_Test(_request unsafe.Pointer, _flag unsafe.Pointer, _status unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.Null("MPI_Test", "request"))
+	}
+	if _flag == nil {
+		return int32(process.Null("MPI_Test", "flag"))
+	}
 	return int32(process.Test((*binding.Request)(_request), (*int32)(_flag), (*binding.Status)(_status)))
 }
 
 //export banyan_TestCancelled
 func banyan_TestCancelled(_status unsafe.Pointer, _flag unsafe.Pointer) int32 {
+	if _status == nil {
+		return int32(process.Null("MPI_Test_cancelled", "status"))
+	}
+	if _flag == nil {
+		return int32(process.Null("MPI_Test_cancelled", "flag"))
+	}
 	return int32(process.TestCancelled((*binding.Status)(_status), (*int32)(_flag)))
 }
 
 //export banyan_Testall
 func banyan_Testall(_count int32, _arrayOfRequests unsafe.Pointer, _flag unsafe.Pointer, _arrayOfStatuses unsafe.Pointer) int32 {
+	if _flag == nil {
+		return int32(process.Null("MPI_Testall", "flag"))
+	}
 	return int32(process.Testall(_count, (*binding.Request)(_arrayOfRequests), (*int32)(_flag), (*binding.Status)(_arrayOfStatuses)))
 }
 
 //export banyan_Testany
 func banyan_Testany(_count int32, _arrayOfRequests unsafe.Pointer, _indx unsafe.Pointer, _flag unsafe.Pointer, _status unsafe.Pointer) int32 {
+	if _indx == nil {
+		return int32(process.Null("MPI_Testany", "indx"))
+	}
+	if _flag == nil {
+		return int32(process.Null("MPI_Testany", "flag"))
+	}
 	return int32(process.Testany(_count, (*binding.Request)(_arrayOfRequests), (*int32)(_indx), (*int32)(_flag), (*binding.Status)(_status)))
 }
 
 //export banyan_Testsome
 func banyan_Testsome(_incount int32, _arrayOfRequests unsafe.Pointer, _outcount unsafe.Pointer, _arrayOfIndices unsafe.Pointer, _arrayOfStatuses unsafe.Pointer) int32 {
+	if _outcount == nil {
+		return int32(process.Null("MPI_Testsome", "outcount"))
+	}
 	return int32(process.Testsome(_incount, (*binding.Request)(_arrayOfRequests), (*int32)(_outcount), (*int32)(_arrayOfIndices), (*binding.Status)(_arrayOfStatuses)))
 }
 
 //export banyan_TopoTest
 func banyan_TopoTest(_comm uintptr, _status unsafe.Pointer) int32 {
+	if _status == nil {
+		return int32(process.NullForComm("MPI_Topo_test", "status", binding.Comm(_comm)))
+	}
 	return int32(process.TopoTest(binding.Comm(_comm), (*int32)(_status)))
 }
 
 //export banyan_TypeCommit
 func banyan_TypeCommit(_datatype unsafe.Pointer) int32 {
+	if _datatype == nil {
+		return int32(process.Null("MPI_Type_commit", "datatype"))
+	}
 	return int32(process.TypeCommit((*binding.Datatype)(_datatype)))
 }
 
 //export banyan_TypeContiguous
 func banyan_TypeContiguous(_count int32, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_contiguous", "newtype"))
+	}
 	return int32(process.TypeContiguous(_count, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_TypeContiguousC
 func banyan_TypeContiguousC(_count int64, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_contiguous_c", "newtype"))
+	}
 	return int32(process.TypeContiguousC(_count, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_TypeCreateDarray
 func banyan_TypeCreateDarray(_size int32, _rank int32, _ndims int32, _arrayOfGsizes unsafe.Pointer, _arrayOfGsizesWide int32, _arrayOfDistribs unsafe.Pointer, _arrayOfDargs unsafe.Pointer, _arrayOfPsizes unsafe.Pointer, _order int32, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_create_darray", "newtype"))
+	}
 	return int32(process.TypeCreateDarray(_size, _rank, _ndims, binding.Counts{P: _arrayOfGsizes, Wide: _arrayOfGsizesWide != 0}, (*int32)(_arrayOfDistribs), (*int32)(_arrayOfDargs), (*int32)(_arrayOfPsizes), _order, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_TypeCreateF90Complex
 func banyan_TypeCreateF90Complex(_p int32, _r int32, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_create_f90_complex", "newtype"))
+	}
 	return int32(process.TypeCreateF90Complex(_p, _r, (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_TypeCreateF90Integer
 func banyan_TypeCreateF90Integer(_r int32, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_create_f90_integer", "newtype"))
+	}
 	return int32(process.TypeCreateF90Integer(_r, (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_TypeCreateF90Real
 func banyan_TypeCreateF90Real(_p int32, _r int32, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_create_f90_real", "newtype"))
+	}
 	return int32(process.TypeCreateF90Real(_p, _r, (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_TypeCreateHindexed
 func banyan_TypeCreateHindexed(_count int64, _arrayOfBlocklengths unsafe.Pointer, _arrayOfBlocklengthsWide int32, _arrayOfDisplacements unsafe.Pointer, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_create_hindexed", "newtype"))
+	}
 	return int32(process.TypeCreateHindexed(_count, binding.Counts{P: _arrayOfBlocklengths, Wide: _arrayOfBlocklengthsWide != 0}, (*int64)(_arrayOfDisplacements), binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_TypeCreateHindexedBlock
 func banyan_TypeCreateHindexedBlock(_count int32, _blocklength int32, _arrayOfDisplacements unsafe.Pointer, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_create_hindexed_block", "newtype"))
+	}
 	return int32(process.TypeCreateHindexedBlock(_count, _blocklength, (*int64)(_arrayOfDisplacements), binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_TypeCreateHindexedBlockC
 func banyan_TypeCreateHindexedBlockC(_count int64, _blocklength int64, _arrayOfDisplacements unsafe.Pointer, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_create_hindexed_block_c", "newtype"))
+	}
 	return int32(process.TypeCreateHindexedBlockC(_count, _blocklength, (*int64)(_arrayOfDisplacements), binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_TypeCreateHvector
 func banyan_TypeCreateHvector(_count int32, _blocklength int32, _stride int64, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_create_hvector", "newtype"))
+	}
 	return int32(process.TypeCreateHvector(_count, _blocklength, _stride, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_TypeCreateHvectorC
 func banyan_TypeCreateHvectorC(_count int64, _blocklength int64, _stride int64, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_create_hvector_c", "newtype"))
+	}
 	return int32(process.TypeCreateHvectorC(_count, _blocklength, _stride, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_TypeCreateIndexedBlock
 func banyan_TypeCreateIndexedBlock(_count int64, _blocklength int64, _arrayOfDisplacements unsafe.Pointer, _arrayOfDisplacementsWide int32, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_create_indexed_block", "newtype"))
+	}
 	return int32(process.TypeCreateIndexedBlock(_count, _blocklength, binding.Counts{P: _arrayOfDisplacements, Wide: _arrayOfDisplacementsWide != 0}, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_TypeCreateKeyval
 func banyan_TypeCreateKeyval(_typeCopyAttrFn uintptr, _typeDeleteAttrFn uintptr, _typeKeyval unsafe.Pointer, _extraState uintptr) int32 {
+	if _typeKeyval == nil {
+		return int32(process.Null("MPI_Type_create_keyval", "type_keyval"))
+	}
 	return int32(process.TypeCreateKeyval(_typeCopyAttrFn, _typeDeleteAttrFn, (*int32)(_typeKeyval), _extraState))
 }
 
 //export banyan_TypeCreateResized
 func banyan_TypeCreateResized(_oldtype uintptr, _lb int64, _extent int64, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_create_resized", "newtype"))
+	}
 	return int32(process.TypeCreateResized(binding.Datatype(_oldtype), _lb, _extent, (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_TypeCreateResizedC
 func banyan_TypeCreateResizedC(_oldtype uintptr, _lb int64, _extent int64, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_create_resized_c", "newtype"))
+	}
 	return int32(process.TypeCreateResizedC(binding.Datatype(_oldtype), _lb, _extent, (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_TypeCreateStruct
 func banyan_TypeCreateStruct(_count int64, _arrayOfBlocklengths unsafe.Pointer, _arrayOfBlocklengthsWide int32, _arrayOfDisplacements unsafe.Pointer, _arrayOfTypes unsafe.Pointer, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_create_struct", "newtype"))
+	}
 	return int32(process.TypeCreateStruct(_count, binding.Counts{P: _arrayOfBlocklengths, Wide: _arrayOfBlocklengthsWide != 0}, (*int64)(_arrayOfDisplacements), (*binding.Datatype)(_arrayOfTypes), (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_TypeCreateSubarray
 func banyan_TypeCreateSubarray(_ndims int32, _arrayOfSizes unsafe.Pointer, _arrayOfSizesWide int32, _arrayOfSubsizes unsafe.Pointer, _arrayOfSubsizesWide int32, _arrayOfStarts unsafe.Pointer, _arrayOfStartsWide int32, _order int32, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_create_subarray", "newtype"))
+	}
 	return int32(process.TypeCreateSubarray(_ndims, binding.Counts{P: _arrayOfSizes, Wide: _arrayOfSizesWide != 0}, binding.Counts{P: _arrayOfSubsizes, Wide: _arrayOfSubsizesWide != 0}, binding.Counts{P: _arrayOfStarts, Wide: _arrayOfStartsWide != 0}, _order, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
 }
 
@@ -1792,21 +2584,36 @@ func banyan_TypeDeleteAttr(_datatype uintptr, _typeKeyval int32) int32 {
 
 //export banyan_TypeDup
 func banyan_TypeDup(_oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_dup", "newtype"))
+	}
 	return int32(process.TypeDup(binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_TypeFree
 func banyan_TypeFree(_datatype unsafe.Pointer) int32 {
+	if _datatype == nil {
+		return int32(process.Null("MPI_Type_free", "datatype"))
+	}
 	return int32(process.TypeFree((*binding.Datatype)(_datatype)))
 }
 
 //export banyan_TypeFreeKeyval
 func banyan_TypeFreeKeyval(_typeKeyval unsafe.Pointer) int32 {
+	if _typeKeyval == nil {
+		return int32(process.Null("MPI_Type_free_keyval", "type_keyval"))
+	}
 	return int32(process.TypeFreeKeyval((*int32)(_typeKeyval)))
 }
 
 //export banyan_TypeGetAttr
 func banyan_TypeGetAttr(_datatype uintptr, _typeKeyval int32, _attributeVal unsafe.Pointer, _flag unsafe.Pointer) int32 {
+	if _attributeVal == nil {
+		return int32(process.Null("MPI_Type_get_attr", "attribute_val"))
+	}
+	if _flag == nil {
+		return int32(process.Null("MPI_Type_get_attr", "flag"))
+	}
 	return int32(process.TypeGetAttr(binding.Datatype(_datatype), _typeKeyval, _attributeVal, (*int32)(_flag)))
 }
 
@@ -1822,41 +2629,95 @@ func banyan_TypeGetContentsC(_datatype uintptr, _maxIntegers int64, _maxAddresse
 
 //export banyan_TypeGetEnvelope
 func banyan_TypeGetEnvelope(_datatype uintptr, _numIntegers unsafe.Pointer, _numAddresses unsafe.Pointer, _numDatatypes unsafe.Pointer, _combiner unsafe.Pointer) int32 {
+	if _numIntegers == nil {
+		return int32(process.Null("MPI_Type_get_envelope", "num_integers"))
+	}
+	if _numAddresses == nil {
+		return int32(process.Null("MPI_Type_get_envelope", "num_addresses"))
+	}
+	if _numDatatypes == nil {
+		return int32(process.Null("MPI_Type_get_envelope", "num_datatypes"))
+	}
+	if _combiner == nil {
+		return int32(process.Null("MPI_Type_get_envelope", "combiner"))
+	}
 	return int32(process.TypeGetEnvelope(binding.Datatype(_datatype), (*int32)(_numIntegers), (*int32)(_numAddresses), (*int32)(_numDatatypes), (*int32)(_combiner)))
 }
 
 //export banyan_TypeGetEnvelopeC
 func banyan_TypeGetEnvelopeC(_datatype uintptr, _numIntegers unsafe.Pointer, _numAddresses unsafe.Pointer, _numLargeCounts unsafe.Pointer, _numDatatypes unsafe.Pointer, _combiner unsafe.Pointer) int32 {
+	if _numIntegers == nil {
+		return int32(process.Null("MPI_Type_get_envelope_c", "num_integers"))
+	}
+	if _numAddresses == nil {
+		return int32(process.Null("MPI_Type_get_envelope_c", "num_addresses"))
+	}
+	if _numLargeCounts == nil {
+		return int32(process.Null("MPI_Type_get_envelope_c", "num_large_counts"))
+	}
+	if _numDatatypes == nil {
+		return int32(process.Null("MPI_Type_get_envelope_c", "num_datatypes"))
+	}
+	if _combiner == nil {
+		return int32(process.Null("MPI_Type_get_envelope_c", "combiner"))
+	}
 	return int32(process.TypeGetEnvelopeC(binding.Datatype(_datatype), (*int64)(_numIntegers), (*int64)(_numAddresses), (*int64)(_numLargeCounts), (*int64)(_numDatatypes), (*int32)(_combiner)))
 }
 
 //export banyan_TypeGetExtent
 func banyan_TypeGetExtent(_datatype uintptr, _lb unsafe.Pointer, _extent unsafe.Pointer) int32 {
+	if _lb == nil {
+		return int32(process.Null("MPI_Type_get_extent", "lb"))
+	}
+	if _extent == nil {
+		return int32(process.Null("MPI_Type_get_extent", "extent"))
+	}
 	return int32(process.TypeGetExtent(binding.Datatype(_datatype), (*int64)(_lb), (*int64)(_extent)))
 }
 
 //export banyan_TypeGetName
 func banyan_TypeGetName(_datatype uintptr, _typeName unsafe.Pointer, _resultlen unsafe.Pointer) int32 {
+	if _typeName == nil {
+		return int32(process.Null("MPI_Type_get_name", "type_name"))
+	}
+	if _resultlen == nil {
+		return int32(process.Null("MPI_Type_get_name", "resultlen"))
+	}
 	return int32(process.TypeGetName(binding.Datatype(_datatype), (*byte)(_typeName), (*int32)(_resultlen)))
 }
 
 //export banyan_TypeGetTrueExtent
 func banyan_TypeGetTrueExtent(_datatype uintptr, _trueLb unsafe.Pointer, _trueExtent unsafe.Pointer) int32 {
+	if _trueLb == nil {
+		return int32(process.Null("MPI_Type_get_true_extent", "true_lb"))
+	}
+	if _trueExtent == nil {
+		return int32(process.Null("MPI_Type_get_true_extent", "true_extent"))
+	}
 	return int32(process.TypeGetTrueExtent(binding.Datatype(_datatype), (*int64)(_trueLb), (*int64)(_trueExtent)))
 }
 
 //export banyan_TypeGetValueIndex
 func banyan_TypeGetValueIndex(_valueType uintptr, _indexType uintptr, _pairType unsafe.Pointer) int32 {
+	if _pairType == nil {
+		return int32(process.Null("MPI_Type_get_value_index", "pair_type"))
+	}
 	return int32(process.TypeGetValueIndex(binding.Datatype(_valueType), binding.Datatype(_indexType), (*binding.Datatype)(_pairType)))
 }
 
 //export banyan_TypeIndexed
 func banyan_TypeIndexed(_count int64, _arrayOfBlocklengths unsafe.Pointer, _arrayOfBlocklengthsWide int32, _arrayOfDisplacements unsafe.Pointer, _arrayOfDisplacementsWide int32, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_indexed", "newtype"))
+	}
 	return int32(process.TypeIndexed(_count, binding.Counts{P: _arrayOfBlocklengths, Wide: _arrayOfBlocklengthsWide != 0}, binding.Counts{P: _arrayOfDisplacements, Wide: _arrayOfDisplacementsWide != 0}, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_TypeMatchSize
 func banyan_TypeMatchSize(_typeclass int32, _size int32, _datatype unsafe.Pointer) int32 {
+	if _datatype == nil {
+		return int32(process.Null("MPI_Type_match_size", "datatype"))
+	}
 	return int32(process.TypeMatchSize(_typeclass, _size, (*binding.Datatype)(_datatype)))
 }
 
@@ -1872,26 +2733,41 @@ func banyan_TypeSetName(_datatype uintptr, _typeName unsafe.Pointer) int32 {
 
 //export banyan_TypeSize
 func banyan_TypeSize(_datatype uintptr, _size unsafe.Pointer, _sizeWide int32) int32 {
+	if _size == nil {
+		return int32(process.Null("MPI_Type_size", "size"))
+	}
 	return int32(process.TypeSize(binding.Datatype(_datatype), binding.CountOut{P: _size, Wide: _sizeWide != 0}))
 }
 
 //export banyan_TypeVector
 func banyan_TypeVector(_count int32, _blocklength int32, _stride int32, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_vector", "newtype"))
+	}
 	return int32(process.TypeVector(_count, _blocklength, _stride, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_TypeVectorC
 func banyan_TypeVectorC(_count int64, _blocklength int64, _stride int64, _oldtype uintptr, _newtype unsafe.Pointer) int32 {
+	if _newtype == nil {
+		return int32(process.Null("MPI_Type_vector_c", "newtype"))
+	}
 	return int32(process.TypeVectorC(_count, _blocklength, _stride, binding.Datatype(_oldtype), (*binding.Datatype)(_newtype)))
 }
 
 //export banyan_Unpack
 func banyan_Unpack(_inbuf unsafe.Pointer, _insize int64, _position unsafe.Pointer, _positionWide int32, _outbuf unsafe.Pointer, _outcount int64, _datatype uintptr, _comm uintptr) int32 {
+	if _position == nil {
+		return int32(process.NullForComm("MPI_Unpack", "position", binding.Comm(_comm)))
+	}
 	return int32(process.Unpack(_inbuf, _insize, binding.CountOut{P: _position, Wide: _positionWide != 0}, _outbuf, _outcount, binding.Datatype(_datatype), binding.Comm(_comm)))
 }
 
 //export banyan_UnpackExternal
 func banyan_UnpackExternal(_datarep unsafe.Pointer, _inbuf unsafe.Pointer, _insize int64, _position unsafe.Pointer, _outbuf unsafe.Pointer, _outcount int64, _datatype uintptr) int32 {
+	if _position == nil {
+		return int32(process.Null("MPI_Unpack_external", "position"))
+	}
 	return int32(process.UnpackExternal((*byte)(_datarep), _inbuf, _insize, (*int64)(_position), _outbuf, _outcount, binding.Datatype(_datatype)))
 }
 
@@ -1902,6 +2778,9 @@ func banyan_UnpublishName(_serviceName unsafe.Pointer, _info uintptr, _portName 
 
 //export banyan_Wait
 func banyan_Wait(_request unsafe.Pointer, _status unsafe.Pointer) int32 {
+	if _request == nil {
+		return int32(process.Null("MPI_Wait", "request"))
+	}
 	return int32(process.Wait((*binding.Request)(_request), (*binding.Status)(_status)))
 }
 
@@ -1912,21 +2791,39 @@ func banyan_Waitall(_count int32, _arrayOfRequests unsafe.Pointer, _arrayOfStatu
 
 //export banyan_Waitany
 func banyan_Waitany(_count int32, _arrayOfRequests unsafe.Pointer, _indx unsafe.Pointer, _status unsafe.Pointer) int32 {
+	if _indx == nil {
+		return int32(process.Null("MPI_Waitany", "indx"))
+	}
 	return int32(process.Waitany(_count, (*binding.Request)(_arrayOfRequests), (*int32)(_indx), (*binding.Status)(_status)))
 }
 
 //export banyan_Waitsome
 func banyan_Waitsome(_incount int32, _arrayOfRequests unsafe.Pointer, _outcount unsafe.Pointer, _arrayOfIndices unsafe.Pointer, _arrayOfStatuses unsafe.Pointer) int32 {
+	if _outcount == nil {
+		return int32(process.Null("MPI_Waitsome", "outcount"))
+	}
 	return int32(process.Waitsome(_incount, (*binding.Request)(_arrayOfRequests), (*int32)(_outcount), (*int32)(_arrayOfIndices), (*binding.Status)(_arrayOfStatuses)))
 }
 
 //export banyan_WinAllocate
 func banyan_WinAllocate(_size int64, _dispUnit int64, _info uintptr, _comm uintptr, _baseptr unsafe.Pointer, _win unsafe.Pointer) int32 {
+	if _baseptr == nil {
+		return int32(process.NullForComm("MPI_Win_allocate", "baseptr", binding.Comm(_comm)))
+	}
+	if _win == nil {
+		return int32(process.NullForComm("MPI_Win_allocate", "win", binding.Comm(_comm)))
+	}
 	return int32(process.WinAllocate(_size, _dispUnit, binding.Info(_info), binding.Comm(_comm), _baseptr, (*binding.Win)(_win)))
 }
 
 //export banyan_WinAllocateShared
 func banyan_WinAllocateShared(_size int64, _dispUnit int64, _info uintptr, _comm uintptr, _baseptr unsafe.Pointer, _win unsafe.Pointer) int32 {
+	if _baseptr == nil {
+		return int32(process.NullForComm("MPI_Win_allocate_shared", "baseptr", binding.Comm(_comm)))
+	}
+	if _win == nil {
+		return int32(process.NullForComm("MPI_Win_allocate_shared", "win", binding.Comm(_comm)))
+	}
 	return int32(process.WinAllocateShared(_size, _dispUnit, binding.Info(_info), binding.Comm(_comm), _baseptr, (*binding.Win)(_win)))
 }
 
@@ -1947,21 +2844,33 @@ func banyan_WinComplete(_win uintptr) int32 {
 
 //export banyan_WinCreate
 func banyan_WinCreate(_base unsafe.Pointer, _size int64, _dispUnit int64, _info uintptr, _comm uintptr, _win unsafe.Pointer) int32 {
+	if _win == nil {
+		return int32(process.NullForComm("MPI_Win_create", "win", binding.Comm(_comm)))
+	}
 	return int32(process.WinCreate(_base, _size, _dispUnit, binding.Info(_info), binding.Comm(_comm), (*binding.Win)(_win)))
 }
 
 //export banyan_WinCreateDynamic
 func banyan_WinCreateDynamic(_info uintptr, _comm uintptr, _win unsafe.Pointer) int32 {
+	if _win == nil {
+		return int32(process.NullForComm("MPI_Win_create_dynamic", "win", binding.Comm(_comm)))
+	}
 	return int32(process.WinCreateDynamic(binding.Info(_info), binding.Comm(_comm), (*binding.Win)(_win)))
 }
 
 //export banyan_WinCreateErrhandler
 func banyan_WinCreateErrhandler(_winErrhandlerFn uintptr, _errhandler unsafe.Pointer) int32 {
+	if _errhandler == nil {
+		return int32(process.Null("MPI_Win_create_errhandler", "errhandler"))
+	}
 	return int32(process.WinCreateErrhandler(_winErrhandlerFn, (*binding.Errhandler)(_errhandler)))
 }
 
 //export banyan_WinCreateKeyval
 func banyan_WinCreateKeyval(_winCopyAttrFn uintptr, _winDeleteAttrFn uintptr, _winKeyval unsafe.Pointer, _extraState uintptr) int32 {
+	if _winKeyval == nil {
+		return int32(process.Null("MPI_Win_create_keyval", "win_keyval"))
+	}
 	return int32(process.WinCreateKeyval(_winCopyAttrFn, _winDeleteAttrFn, (*int32)(_winKeyval), _extraState))
 }
 
@@ -2002,36 +2911,63 @@ func banyan_WinFlushLocalAll(_win uintptr) int32 {
 
 //export banyan_WinFree
 func banyan_WinFree(_win unsafe.Pointer) int32 {
+	if _win == nil {
+		return int32(process.Null("MPI_Win_free", "win"))
+	}
 	return int32(process.WinFree((*binding.Win)(_win)))
 }
 
 //export banyan_WinFreeKeyval
 func banyan_WinFreeKeyval(_winKeyval unsafe.Pointer) int32 {
+	if _winKeyval == nil {
+		return int32(process.Null("MPI_Win_free_keyval", "win_keyval"))
+	}
 	return int32(process.WinFreeKeyval((*int32)(_winKeyval)))
 }
 
 //export banyan_WinGetAttr
 func banyan_WinGetAttr(_win uintptr, _winKeyval int32, _attributeVal unsafe.Pointer, _flag unsafe.Pointer) int32 {
+	if _attributeVal == nil {
+		return int32(process.NullForWin("MPI_Win_get_attr", "attribute_val", binding.Win(_win)))
+	}
+	if _flag == nil {
+		return int32(process.NullForWin("MPI_Win_get_attr", "flag", binding.Win(_win)))
+	}
 	return int32(process.WinGetAttr(binding.Win(_win), _winKeyval, _attributeVal, (*int32)(_flag)))
 }
 
 //export banyan_WinGetErrhandler
 func banyan_WinGetErrhandler(_win uintptr, _errhandler unsafe.Pointer) int32 {
+	if _errhandler == nil {
+		return int32(process.NullForWin("MPI_Win_get_errhandler", "errhandler", binding.Win(_win)))
+	}
 	return int32(process.WinGetErrhandler(binding.Win(_win), (*binding.Errhandler)(_errhandler)))
 }
 
 //export banyan_WinGetGroup
 func banyan_WinGetGroup(_win uintptr, _group unsafe.Pointer) int32 {
+	if _group == nil {
+		return int32(process.NullForWin("MPI_Win_get_group", "group", binding.Win(_win)))
+	}
 	return int32(process.WinGetGroup(binding.Win(_win), (*binding.Group)(_group)))
 }
 
 //export banyan_WinGetInfo
 func banyan_WinGetInfo(_win uintptr, _infoUsed unsafe.Pointer) int32 {
+	if _infoUsed == nil {
+		return int32(process.NullForWin("MPI_Win_get_info", "info_used", binding.Win(_win)))
+	}
 	return int32(process.WinGetInfo(binding.Win(_win), (*binding.Info)(_infoUsed)))
 }
 
 //export banyan_WinGetName
 func banyan_WinGetName(_win uintptr, _winName unsafe.Pointer, _resultlen unsafe.Pointer) int32 {
+	if _winName == nil {
+		return int32(process.NullForWin("MPI_Win_get_name", "win_name", binding.Win(_win)))
+	}
+	if _resultlen == nil {
+		return int32(process.NullForWin("MPI_Win_get_name", "resultlen", binding.Win(_win)))
+	}
 	return int32(process.WinGetName(binding.Win(_win), (*byte)(_winName), (*int32)(_resultlen)))
 }
 
@@ -2072,6 +3008,15 @@ func banyan_WinSetName(_win uintptr, _winName unsafe.Pointer) int32 {
 
 //export banyan_WinSharedQuery
 func banyan_WinSharedQuery(_win uintptr, _rank int32, _size unsafe.Pointer, _dispUnit unsafe.Pointer, _dispUnitWide int32, _baseptr unsafe.Pointer) int32 {
+	if _size == nil {
+		return int32(process.NullForWin("MPI_Win_shared_query", "size", binding.Win(_win)))
+	}
+	if _dispUnit == nil {
+		return int32(process.NullForWin("MPI_Win_shared_query", "disp_unit", binding.Win(_win)))
+	}
+	if _baseptr == nil {
+		return int32(process.NullForWin("MPI_Win_shared_query", "baseptr", binding.Win(_win)))
+	}
 	return int32(process.WinSharedQuery(binding.Win(_win), _rank, (*int64)(_size), binding.CountOut{P: _dispUnit, Wide: _dispUnitWide != 0}, _baseptr))
 }
 
@@ -2087,6 +3032,9 @@ func banyan_WinSync(_win uintptr) int32 {
 
 //export banyan_WinTest
 func banyan_WinTest(_win uintptr, _flag unsafe.Pointer) int32 {
+	if _flag == nil {
+		return int32(process.NullForWin("MPI_Win_test", "flag", binding.Win(_win)))
+	}
 	return int32(process.WinTest(binding.Win(_win), (*int32)(_flag)))
 }
 

@@ -1,7 +1,7 @@
 package main
 
 // The functions of mpi-ext.h. The standard's table doesn't have them, so their exports are
-// written by hand.
+// written by hand; and so is the error of functions that native.h has.
 
 /*
 #include "ext.h"
@@ -14,6 +14,13 @@ import (
 	"banyan/internal/mpi/binding"
 	"banyan/internal/runtime/engine"
 )
+
+// banyan_Null is the error of a function that is all C, in a call with NULL for a result.
+//
+//export banyan_Null
+func banyan_Null(function, argument *C.char) int32 {
+	return int32(process.Null(C.GoString(function), C.GoString(argument)))
+}
 
 //export banyan_StateRegister
 func banyan_StateRegister(name *C.char, address unsafe.Pointer, count int64, datatype uintptr) int32 {

@@ -16,7 +16,7 @@ TOLERANT(Comm_get_failed, (MPI_Comm comm, MPI_Group *failedgrp), (comm, failedgr
 TOLERANT(Comm_ack_failed, (MPI_Comm comm, int num_to_ack, int *num_acked), (comm, num_to_ack, num_acked), RESULT(banyan_CommAckFailed(HANDLE(comm), num_to_ack, num_acked)));
 TOLERANT(Comm_failure_ack, (MPI_Comm comm), (comm), RESULT(banyan_CommFailureAck(HANDLE(comm))));
 TOLERANT(Comm_failure_get_acked, (MPI_Comm comm, MPI_Group *failedgrp), (comm, failedgrp), RESULT(banyan_CommFailureGetAcked(HANDLE(comm), POINTER(failedgrp))));
-TOLERANT(Comm_agree, (MPI_Comm comm, int *flag), (comm, flag), banyan_lane_usable() && banyan_commons_agree(flag, comm) ? MPI_SUCCESS : RESULT(banyan_CommAgree(HANDLE(comm), flag)));
+TOLERANT(Comm_agree, (MPI_Comm comm, int *flag), (comm, flag), banyan_lane_usable() && flag && banyan_commons_agree(flag, comm) ? MPI_SUCCESS : RESULT(banyan_CommAgree(HANDLE(comm), flag)));
 TOLERANT(Comm_iagree, (MPI_Comm comm, int *flag, MPI_Request *request), (comm, flag, request), RESULT(banyan_CommIagree(HANDLE(comm), flag, POINTER(request))));
 TOLERANT(Comm_agree_failed, (MPI_Comm comm, MPI_Group *failedgrp), (comm, failedgrp), RESULT(banyan_CommAgreeFailed(HANDLE(comm), POINTER(failedgrp))));
 TOLERANT(Comm_shrink, (MPI_Comm comm, MPI_Comm *newcomm), (comm, newcomm), RESULT(banyan_CommShrink(HANDLE(comm), POINTER(newcomm))));

@@ -2,6 +2,7 @@ package main
 
 /*
 #include "lane.h"
+#include "lane_window.h"
 */
 import "C"
 
@@ -57,3 +58,8 @@ func banyan_note_receive(buf unsafe.Pointer, count int64, datatype uintptr, sour
 
 //export banyan_lane_rouse
 func banyan_lane_rouse() { laneEngine.RouseNoted() }
+
+//export banyan_window_nudge
+func banyan_window_nudge(win C.MPI_Win) {
+	process.NudgeWindow(binding.Win(uintptr(unsafe.Pointer(win))))
+}

@@ -80,7 +80,7 @@ enum banyan_lane_outcome banyan_lane_end_some(int count, MPI_Request *requests, 
 // so.
 static inline bool banyan_lane_knows_some(int count, const MPI_Request *requests)
 {
-	for (int i = 0; i < count; i++)
+	for (int i = 0; requests && i < count; i++)
 		if (requests[i] != MPI_REQUEST_NULL)
 			return banyan_lane_knows(requests[i]);
 	return false;

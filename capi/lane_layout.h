@@ -12,22 +12,29 @@
 #define LANE_ALLGATHER 5
 #define LANE_ALLREDUCE 4
 #define LANE_ALLTOALL 6
-#define LANE_ALL_LOCKED 4
+#define LANE_ALL_LOCKED 2147483648
+#define LANE_ALL_TAKEN 1073741824
 #define LANE_ANY_TAG 4294967295
 #define LANE_AWAITED 2
 #define LANE_BARRIER 1
 #define LANE_BCAST 2
 #define LANE_BLOCKING 1
 #define LANE_CACHE_LINE 64
+#define LANE_CHANGING 8
 #define LANE_COMMS 64
 #define LANE_DEPTH 8
+#define LANE_DOZES_AT 8
 #define LANE_EAGER 1
-#define LANE_EXPOSED 5
+#define LANE_EVENT_COMPLETED 3
+#define LANE_EVENT_POSTED 2
+#define LANE_EXCLUSIVE 2
 #define LANE_FENCED 1
 #define LANE_FENCE_BIT 1099511627776
+#define LANE_FIRST_AT 12
 #define LANE_FIRST_NOTE 16773116
 #define LANE_FIRST_TYPE 512
 #define LANE_FREE 0
+#define LANE_FREE_LOCK 0
 #define LANE_FRESH 0
 #define LANE_GENERATION 16777216
 #define LANE_GIVEN 1
@@ -37,7 +44,7 @@
 #define LANE_KIND 12
 #define LANE_LAST_HANDLE 1073741824
 #define LANE_LINE 64
-#define LANE_LOCKED 3
+#define LANE_LOCK_AT 4
 #define LANE_MEMBERS_AT 128
 #define LANE_MEMBER_SIZE 576
 #define LANE_MOST 4096
@@ -53,6 +60,8 @@
 #define LANE_RECEIVED 2
 #define LANE_ROOM 4096
 #define LANE_SENT 1073741836
+#define LANE_SHARED 1
+#define LANE_SHARES 1
 #define LANE_SHORT 1
 #define LANE_SHORT_SIZE 40
 #define LANE_SIZE_SHIFT 3
@@ -62,7 +71,9 @@
 #define LANE_TELL_SHARE 8
 #define LANE_TICK 1
 #define LANE_TYPES 64
+#define LANE_UNCHECKED 4
 #define LANE_WAITS 1
+#define LANE_WANTED 1073741824
 #define LANE_WHOLE 16384
 #define LANE_WINDOW 256
 #define LANE_WINS 64
@@ -249,8 +260,12 @@ struct lane_target {
 	uint32_t may;
 	int32_t pid;
 	int32_t alive;
+	uint32_t lock;
+	uint32_t posted;
+	uint32_t ended;
+	char padding11[4];
 };
-_Static_assert(sizeof(struct lane_target) == 48, "size");
+_Static_assert(sizeof(struct lane_target) == 64, "size");
 _Static_assert(offsetof(struct lane_target, at) == 0, "offset");
 _Static_assert(offsetof(struct lane_target, size) == 8, "offset");
 _Static_assert(offsetof(struct lane_target, unit) == 16, "offset");
@@ -259,31 +274,57 @@ _Static_assert(offsetof(struct lane_target, part) == 32, "offset");
 _Static_assert(offsetof(struct lane_target, may) == 36, "offset");
 _Static_assert(offsetof(struct lane_target, pid) == 40, "offset");
 _Static_assert(offsetof(struct lane_target, alive) == 44, "offset");
+_Static_assert(offsetof(struct lane_target, lock) == 48, "offset");
+_Static_assert(offsetof(struct lane_target, posted) == 52, "offset");
+_Static_assert(offsetof(struct lane_target, ended) == 56, "offset");
+
+struct lane_group {
+	uint64_t handle;
+	void *ranks;
+	int32_t n;
+	char padding3[4];
+};
+_Static_assert(sizeof(struct lane_group) == 24, "size");
+_Static_assert(offsetof(struct lane_group, handle) == 0, "offset");
+_Static_assert(offsetof(struct lane_group, ranks) == 8, "offset");
+_Static_assert(offsetof(struct lane_group, n) == 16, "offset");
 
 struct lane_win {
 	uint32_t mode;
 	uint32_t busy;
 	uint32_t used;
+	uint32_t passive;
+	uint32_t exposed;
+	uint32_t locks;
 	int32_t ranks;
+	int32_t self;
+	int32_t members;
+	int32_t row;
+	int32_t rows;
+	char padding11[4];
 	void *targets;
 	void *turns;
 	void *counts;
-	int32_t row;
-	int32_t self;
-	int32_t members;
-	char padding10[4];
+	struct lane_group started;
+	struct lane_group posted;
 };
-_Static_assert(sizeof(struct lane_win) == 56, "size");
+_Static_assert(sizeof(struct lane_win) == 120, "size");
 _Static_assert(offsetof(struct lane_win, mode) == 0, "offset");
 _Static_assert(offsetof(struct lane_win, busy) == 4, "offset");
 _Static_assert(offsetof(struct lane_win, used) == 8, "offset");
-_Static_assert(offsetof(struct lane_win, ranks) == 12, "offset");
-_Static_assert(offsetof(struct lane_win, targets) == 16, "offset");
-_Static_assert(offsetof(struct lane_win, turns) == 24, "offset");
-_Static_assert(offsetof(struct lane_win, counts) == 32, "offset");
-_Static_assert(offsetof(struct lane_win, row) == 40, "offset");
-_Static_assert(offsetof(struct lane_win, self) == 44, "offset");
-_Static_assert(offsetof(struct lane_win, members) == 48, "offset");
+_Static_assert(offsetof(struct lane_win, passive) == 12, "offset");
+_Static_assert(offsetof(struct lane_win, exposed) == 16, "offset");
+_Static_assert(offsetof(struct lane_win, locks) == 20, "offset");
+_Static_assert(offsetof(struct lane_win, ranks) == 24, "offset");
+_Static_assert(offsetof(struct lane_win, self) == 28, "offset");
+_Static_assert(offsetof(struct lane_win, members) == 32, "offset");
+_Static_assert(offsetof(struct lane_win, row) == 36, "offset");
+_Static_assert(offsetof(struct lane_win, rows) == 40, "offset");
+_Static_assert(offsetof(struct lane_win, targets) == 48, "offset");
+_Static_assert(offsetof(struct lane_win, turns) == 56, "offset");
+_Static_assert(offsetof(struct lane_win, counts) == 64, "offset");
+_Static_assert(offsetof(struct lane_win, started) == 72, "offset");
+_Static_assert(offsetof(struct lane_win, posted) == 96, "offset");
 
 struct lane_note {
 	uint32_t handle;

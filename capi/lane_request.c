@@ -215,7 +215,7 @@ enum banyan_lane_outcome banyan_lane_end(int64_t count, MPI_Request *requests, M
 		if (o != BANYAN_NOT_YET)
 			return o;
 		if (!on(m, count - from, requests + from, wait, BANYAN_ALL, &p, &waited))
-			return wait ? BANYAN_UNKNOWN : BANYAN_NOT_YET; // an error, perhaps
+			return wait || !waited ? BANYAN_UNKNOWN : BANYAN_NOT_YET; // an error, perhaps
 	}
 }
 
@@ -259,6 +259,6 @@ enum banyan_lane_outcome banyan_lane_end_some(int count, MPI_Request *requests, 
 		if (o != BANYAN_NOT_YET)
 			return o;
 		if (!on(m, count, requests, wait, BANYAN_ANY, &p, &waited))
-			return wait ? BANYAN_UNKNOWN : BANYAN_NOT_YET;
+			return wait || !waited ? BANYAN_UNKNOWN : BANYAN_NOT_YET;
 	}
 }

@@ -13,7 +13,7 @@ static inline uint32_t *turn_of(const struct lane_win *w, int part) { return (ui
 
 static inline uint32_t *count_of(const struct lane_win *w, int member, int part)
 {
-	return (uint32_t *)((char *)w->counts + member * w->row) + part;
+	return (uint32_t *)((char *)w->counts + member * w->rows) + part;
 }
 
 // pass passes a moment, and says whether to look once more.

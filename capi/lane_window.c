@@ -13,7 +13,8 @@
 //   - An accumulate is among others or alone, as lane_turn.h says, for as long as it takes. It has
 //     that from a member's words alone, so a death leaves nothing that Go doesn't clear.
 //   - An element that doesn't lie at a multiple of its size is Go's, which is alone then.
-//   - Another process's memory is accessed only while that process is known to live.
+//   - Another process's memory is accessed only while that process is known to live. Accumulates are
+//     alone there, and pass no message that is under way.
 //   - A flush has nothing to do if Go has nothing under way: what was done here was done at once.
 
 #define _GNU_SOURCE
@@ -23,6 +24,7 @@
 
 #include "commons.h"
 #include "lane_window.h"
+#include "lane_window_find.h"
 #include "lane_combine.h"
 #include "lane_turn.h"
 
@@ -30,16 +32,6 @@
 #define FEW_BYTES 64
 // MOST_ALONE bounds how long others wait.
 #define MOST_ALONE (4 << 20)
-
-static inline const struct lane_win *find(MPI_Win win)
-{
-	const struct lane_memory *m = banyan_lane;
-	uint64_t handle = (uintptr_t)win;
-	uint64_t i = (handle ^ handle >> 4) % LANE_WINS;
-	if (UNLIKELY(LOAD(&m->winhandles[i]) != handle || handle == 0 || (LOAD(&m->closed) & ~LANE_TICK) != 0))
-		return NULL;
-	return m->wins[i];
-}
 
 // place is where an access goes. at is NULL if it is in another process.
 struct place {
@@ -49,20 +41,30 @@ struct place {
 	int64_t from;
 };
 
+// allowed says whether there is an epoch for a part.
+static inline bool allowed(const struct lane_target *t, uint32_t mode, uint32_t passive)
+{
+	if (mode == LANE_STARTED)
+		return LOAD(&t->may) != 0;
+	if (passive == 0)
+		return mode == LANE_FENCED;
+	return (passive & LANE_ALL_LOCKED) != 0 || (LOAD(&t->lock) & (LANE_SHARED | LANE_EXCLUSIVE)) != 0;
+}
+
 // reach finds some bytes of a part, if the epoch allows it.
 static inline bool reach(struct place *p, MPI_Win win, int rank, MPI_Aint disp, uint64_t bytes)
 {
-	struct lane_win *w = (struct lane_win *)find(win);
+	struct lane_win *w = find_window(win);
 	if (UNLIKELY(!w || (uint32_t)rank >= (uint32_t)w->ranks))
 		return false;
 	struct lane_target *t = (struct lane_target *)w->targets + rank;
-	uint32_t mode = LOAD(&w->mode);
+	uint32_t mode = LOAD(&w->mode), passive = LOAD(&w->passive);
 	int64_t from;
-	if (UNLIKELY(mode == LANE_NO_EPOCH || mode == LANE_EXPOSED || ((mode == LANE_STARTED || mode == LANE_LOCKED) && LOAD(&t->may) == 0)))
+	if (UNLIKELY(!allowed(t, mode, passive)))
 		return false;
 	if (UNLIKELY((!t->at && t->pid == 0) || disp < 0 || __builtin_mul_overflow((int64_t)disp, t->unit, &from) || from > t->size || bytes > (uint64_t)(t->size - from)))
 		return false;
-	if (mode == LANE_FENCED && LOAD(&w->used) == 0)
+	if (mode == LANE_FENCED && passive == 0 && LOAD(&w->used) == 0)
 		__atomic_store_n(&w->used, 1, __ATOMIC_RELAXED);
 	p->w = w, p->t = t, p->at = t->at ? (char *)t->at + from : NULL, p->from = from;
 	return true;
@@ -134,12 +136,40 @@ bool banyan_window_get(void *origin, int64_t count, MPI_Datatype datatype, int r
 	return true;
 }
 
+// combine_other does as combine in another process's memory, alone there: all that accumulate at the
+// part take turns. What is under way there is by messages, and mustn't be passed.
+static __attribute__((noinline)) bool combine_other(const struct place *p, enum number n, enum operation op, const char *origin, char *result, uint64_t bytes)
+{
+	char piece[16384] __attribute__((aligned(64)));
+	struct pollfd alive = {.fd = p->t->alive, .events = POLLIN};
+	bool good = true;
+	if (LOAD(&p->w->busy) != 0 || !begin_alone(p->w, p->t->part))
+		return false;
+	for (uint64_t from = 0, some; good && from < bytes; from += some) {
+		some = bytes - from < sizeof piece ? bytes - from : sizeof piece;
+		struct iovec here = {piece, some}, there = {(void *)(uintptr_t)(p->t->base + (uint64_t)p->from + from), some};
+		good = process_vm_readv(p->t->pid, &here, 1, &there, 1, 0) == (ssize_t)some && poll(&alive, 1, 0) == 0;
+		if (good && result)
+			memcpy(result + from, piece, some);
+		if (good && op != NO_OP) {
+			in_vectors(n, op, piece, origin + from, some / size_of(n));
+			good = process_vm_writev(p->t->pid, &here, 1, &there, 1, 0) == (ssize_t)some;
+		}
+	}
+	end_alone(p->w, p->t->part);
+	return good;
+}
+
 // combine accumulates, and leaves what was there in result, unless that is NULL. origin isn't read
 // if the operation needs none.
 static bool combine(const struct place *p, enum number n, enum operation op, const char *origin, char *result, uint64_t bytes)
 {
 	const uint64_t each = size_of(n);
-	if (UNLIKELY(!p->at || !p->w->turns || (uintptr_t)p->at % each != 0 || bytes > MOST_ALONE))
+	if (UNLIKELY(!p->w->turns || bytes > MOST_ALONE))
+		return false;
+	if (UNLIKELY(!p->at))
+		return combine_other(p, n, op, origin, result, bytes);
+	if (UNLIKELY((uintptr_t)p->at % each != 0))
 		return false;
 	if (bytes <= FEW_BYTES) {
 		if (!begin_among(p->w, p->t->part))
@@ -195,6 +225,25 @@ bool banyan_window_fetch(const void *origin, int64_t count, MPI_Datatype datatyp
 	return combine(&p, n, o, origin, result, bytes);
 }
 
+// swap_other compares and swaps in another process's memory.
+static bool swap_other(const struct place *p, const char *origin, const char *compare, char *result, uint64_t bytes)
+{
+	struct pollfd alive = {.fd = p->t->alive, .events = POLLIN};
+	char was[8];
+	struct iovec here = {was, bytes}, there = {(void *)(uintptr_t)(p->t->base + (uint64_t)p->from), bytes};
+	if (LOAD(&p->w->busy) != 0 || !begin_alone(p->w, p->t->part))
+		return false;
+	bool good = process_vm_readv(p->t->pid, &here, 1, &there, 1, 0) == (ssize_t)bytes && poll(&alive, 1, 0) == 0;
+	if (good && memcmp(was, compare, bytes) == 0) {
+		here.iov_base = (void *)origin;
+		good = process_vm_writev(p->t->pid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
+	}
+	end_alone(p->w, p->t->part);
+	if (good)
+		memcpy(result, was, bytes);
+	return good;
+}
+
 bool banyan_window_swap(const void *origin, const void *compare, void *result, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Win win)
 {
 	uint64_t bytes, more;
@@ -203,7 +252,11 @@ bool banyan_window_swap(const void *origin, const void *compare, void *result, M
 	if (n == NO_NUMBER || real(n) || size_of(n) < 4 || !size(banyan_lane, origin, 1, datatype, &bytes) || !size(banyan_lane, compare, 1, datatype, &more) ||
 	    !size(banyan_lane, result, 1, datatype, &more) || !reach(&p, win, rank, disp, bytes))
 		return false;
-	if (!p.at || !p.w->turns || (uintptr_t)p.at % bytes != 0 || !begin_among(p.w, p.t->part))
+	if (!p.w->turns)
+		return false;
+	if (!p.at)
+		return swap_other(&p, origin, compare, result, bytes);
+	if ((uintptr_t)p.at % bytes != 0 || !begin_among(p.w, p.t->part))
 		return false;
 	if (bytes == 8) {
 		uint64_t was, is;
@@ -223,9 +276,9 @@ bool banyan_window_swap(const void *origin, const void *compare, void *result, M
 }
 
 // settled says whether nothing is under way in an epoch of locks.
-static inline bool settled(const struct lane_win *w, uint32_t mode)
+static inline bool settled(const struct lane_win *w)
 {
-	return w && (mode == LANE_LOCKED || mode == LANE_ALL_LOCKED) && LOAD(&w->busy) == 0;
+	return w && LOAD(&w->mode) != LANE_STARTED && LOAD(&w->passive) != 0 && LOAD(&w->busy) == 0;
 }
 
 static inline bool ordered(void)
@@ -236,26 +289,17 @@ static inline bool ordered(void)
 
 bool banyan_window_flush(int rank, MPI_Win win)
 {
-	const struct lane_win *w = find(win);
-	uint32_t mode = w ? LOAD(&w->mode) : LANE_NO_EPOCH;
-	if (!settled(w, mode) || (uint32_t)rank >= (uint32_t)w->ranks)
-		return false;
-	if (mode == LANE_LOCKED && LOAD(&((struct lane_target *)w->targets)[rank].may) == 0)
-		return false;
-	return ordered();
+	const struct lane_win *w = find_window(win);
+	return settled(w) && (uint32_t)rank < (uint32_t)w->ranks && allowed((struct lane_target *)w->targets + rank, LOAD(&w->mode), LOAD(&w->passive)) && ordered();
 }
 
-bool banyan_window_flush_all(MPI_Win win)
-{
-	const struct lane_win *w = find(win);
-	return settled(w, w ? LOAD(&w->mode) : LANE_NO_EPOCH) && ordered();
-}
+bool banyan_window_flush_all(MPI_Win win) { return settled(find_window(win)) && ordered(); }
 
 // A fence that follows another one is a barrier here, if nothing is under way. If the barrier can't
 // be ended here, Go goes on with it.
 bool banyan_window_fence(int assert, MPI_Win win)
 {
-	struct lane_win *w = (struct lane_win *)find(win);
+	struct lane_win *w = find_window(win);
 	if (!w || LOAD(&w->mode) != LANE_FENCED || LOAD(&w->busy) != 0 || (assert & ~(MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE)) != 0)
 		return false;
 	ordered();
@@ -265,4 +309,4 @@ bool banyan_window_fence(int assert, MPI_Win win)
 	return ordered();
 }
 
-bool banyan_window_sync(MPI_Win win) { return find(win) && ordered(); }
+bool banyan_window_sync(MPI_Win win) { return find_window(win) && ordered(); }

@@ -1,4 +1,4 @@
-// lane_window.h: one-sided communication without Go; see lane_window.c.
+// lane_window.h: one-sided communication without Go; see lane_window.c and lane_epoch.c.
 #ifndef BANYAN_LANE_WINDOW_H
 #define BANYAN_LANE_WINDOW_H
 
@@ -16,6 +16,18 @@ bool banyan_window_flush(int rank, MPI_Win win);
 bool banyan_window_flush_all(MPI_Win win);
 bool banyan_window_fence(int assert, MPI_Win win);
 bool banyan_window_sync(MPI_Win win);
+bool banyan_window_lock(int type, int rank, int assert, MPI_Win win);
+bool banyan_window_unlock(int rank, MPI_Win win);
+bool banyan_window_lock_all(int assert, MPI_Win win);
+bool banyan_window_unlock_all(MPI_Win win);
+bool banyan_window_post(MPI_Group group, int assert, MPI_Win win);
+bool banyan_window_start(MPI_Group group, int assert, MPI_Win win);
+bool banyan_window_complete(MPI_Win win);
+bool banyan_window_wait(MPI_Win win);
+bool banyan_window_test(MPI_Win win, int *flag);
+
+// banyan_window_nudge wakes the members of a window that may sleep. It is Go's.
+void banyan_window_nudge(MPI_Win win);
 
 #pragma GCC visibility pop
 

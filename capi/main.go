@@ -18,6 +18,7 @@
 package main
 
 /*
+#cgo LDFLAGS: -Wl,-wrap=pthread_create
 #cgo CFLAGS: -fexceptions -Wall -Wextra -Wno-unused-parameter -Wno-parentheses
 #include "callsite.h"
 #include "signals.h"

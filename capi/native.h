@@ -1,5 +1,5 @@
 // native.h: the functions that need Go never, or seldom. The generator finds them here: native_X
-// is MPI_X.
+// is MPI_X. A call without room for a result is left to Go, which says so.
 #ifndef BANYAN_NATIVE_H
 #define BANYAN_NATIVE_H
 
@@ -11,6 +11,15 @@
 #include "led.h"
 #include "native_window.h"
 #include "typesize.h"
+
+// ROOM ends a call that needs Go never with an error if an argument is NULL.
+#define ROOM(function, argument)                                                  \
+	do {                                                                      \
+		if (UNLIKELY(!(argument))) {                                      \
+			GUARD(function);                                          \
+			return RESULT(banyan_Null((char *)#function, (char *)#argument)); \
+		}                                                                 \
+	} while (0)
 
 static inline double native_Wtime(void)
 {
@@ -38,12 +47,15 @@ static inline MPI_Aint native_Aint_diff(MPI_Aint addr1, MPI_Aint addr2)
 
 static inline int native_Get_address(const void *location, MPI_Aint *address)
 {
+	ROOM(MPI_Get_address, address);
 	*address = (MPI_Aint)location;
 	return MPI_SUCCESS;
 }
 
 static inline int native_Get_version(int *version, int *subversion)
 {
+	ROOM(MPI_Get_version, version);
+	ROOM(MPI_Get_version, subversion);
 	*version = MPI_VERSION;
 	*subversion = MPI_SUBVERSION;
 	return MPI_SUCCESS;
@@ -51,6 +63,8 @@ static inline int native_Get_version(int *version, int *subversion)
 
 static inline int native_Abi_get_version(int *abi_major, int *abi_minor)
 {
+	ROOM(MPI_Abi_get_version, abi_major);
+	ROOM(MPI_Abi_get_version, abi_minor);
 	*abi_major = MPI_ABI_VERSION;
 	*abi_minor = MPI_ABI_SUBVERSION;
 	return MPI_SUCCESS;
@@ -64,36 +78,45 @@ static inline int native_Pcontrol(const int level, ...)
 
 static inline int native_Status_get_source(const MPI_Status *status, int *source)
 {
+	ROOM(MPI_Status_get_source, status);
+	ROOM(MPI_Status_get_source, source);
 	*source = status->MPI_SOURCE;
 	return MPI_SUCCESS;
 }
 
 static inline int native_Status_get_tag(const MPI_Status *status, int *tag)
 {
+	ROOM(MPI_Status_get_tag, status);
+	ROOM(MPI_Status_get_tag, tag);
 	*tag = status->MPI_TAG;
 	return MPI_SUCCESS;
 }
 
 static inline int native_Status_get_error(const MPI_Status *status, int *error)
 {
+	ROOM(MPI_Status_get_error, status);
+	ROOM(MPI_Status_get_error, error);
 	*error = status->MPI_ERROR;
 	return MPI_SUCCESS;
 }
 
 static inline int native_Status_set_source(MPI_Status *status, int source)
 {
+	ROOM(MPI_Status_set_source, status);
 	status->MPI_SOURCE = source;
 	return MPI_SUCCESS;
 }
 
 static inline int native_Status_set_tag(MPI_Status *status, int tag)
 {
+	ROOM(MPI_Status_set_tag, status);
 	status->MPI_TAG = tag;
 	return MPI_SUCCESS;
 }
 
 static inline int native_Status_set_error(MPI_Status *status, int error)
 {
+	ROOM(MPI_Status_set_error, status);
 	status->MPI_ERROR = error;
 	return MPI_SUCCESS;
 }
@@ -101,6 +124,7 @@ static inline int native_Status_set_error(MPI_Status *status, int error)
 // The first internal word is binding.Status's field cancelled.
 static inline int native_Status_set_cancelled(MPI_Status *status, int flag)
 {
+	ROOM(MPI_Status_set_cancelled, status);
 	status->MPI_internal[0] = flag != 0;
 	return MPI_SUCCESS;
 }
@@ -125,7 +149,7 @@ static inline int native_Send_c(const void *buf, MPI_Count count, MPI_Datatype d
 
 static inline int native_Wait(MPI_Request *request, MPI_Status *status)
 {
-	if (banyan_lane_knows(*request) && banyan_lane_end(1, request, status, true) == BANYAN_OVER)
+	if (request && banyan_lane_knows(*request) && banyan_lane_end(1, request, status, true) == BANYAN_OVER)
 		return MPI_SUCCESS;
 	GUARD(MPI_Wait);
 	return RESULT(banyan_Wait(POINTER(request), POINTER(status)));
@@ -165,7 +189,7 @@ static inline int native_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatyp
 
 static inline int native_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	if (banyan_lane_usable()) {
+	if (banyan_lane_usable() && request) {
 		MPI_Request sent = banyan_lane_start_send(buf, count, datatype, dest, tag, comm);
 		if (sent) {
 			*request = sent;
@@ -178,7 +202,7 @@ static inline int native_Isend(const void *buf, int count, MPI_Datatype datatype
 
 static inline int native_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	if (banyan_lane_usable()) {
+	if (banyan_lane_usable() && request) {
 		MPI_Request sent = banyan_lane_start_send(buf, count, datatype, dest, tag, comm);
 		if (sent) {
 			*request = sent;
@@ -191,7 +215,7 @@ static inline int native_Isend_c(const void *buf, MPI_Count count, MPI_Datatype 
 
 static inline int native_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	if (banyan_lane_usable() && banyan_lane_note(buf, count, datatype, source, tag, comm, false, request))
+	if (banyan_lane_usable() && request && banyan_lane_note(buf, count, datatype, source, tag, comm, false, request))
 		return MPI_SUCCESS;
 	GUARD(MPI_Irecv);
 	return RESULT(banyan_Irecv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request)));
@@ -199,7 +223,7 @@ static inline int native_Irecv(void *buf, int count, MPI_Datatype datatype, int 
 
 static inline int native_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-	if (banyan_lane_usable() && banyan_lane_note(buf, count, datatype, source, tag, comm, false, request))
+	if (banyan_lane_usable() && request && banyan_lane_note(buf, count, datatype, source, tag, comm, false, request))
 		return MPI_SUCCESS;
 	GUARD(MPI_Irecv_c);
 	return RESULT(banyan_Irecv(POINTER(buf), count, HANDLE(datatype), source, tag, HANDLE(comm), POINTER(request)));
@@ -237,7 +261,7 @@ static inline int native_Probe(int source, int tag, MPI_Comm comm, MPI_Status *s
 
 static inline int native_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
-	if (banyan_lane_usable() && banyan_lane_probe(source, tag, comm, false, status)) {
+	if (banyan_lane_usable() && flag && banyan_lane_probe(source, tag, comm, false, status)) {
 		*flag = 1;
 		return MPI_SUCCESS;
 	}
@@ -247,7 +271,7 @@ static inline int native_Iprobe(int source, int tag, MPI_Comm comm, int *flag, M
 
 static inline int native_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-	if (banyan_lane_knows(*request)) {
+	if (request && flag && banyan_lane_knows(*request)) {
 		enum banyan_lane_outcome o = banyan_lane_end(1, request, status, false);
 		if (o != BANYAN_UNKNOWN) {
 			*flag = o == BANYAN_OVER;
@@ -260,7 +284,7 @@ static inline int native_Test(MPI_Request *request, int *flag, MPI_Status *statu
 
 static inline int native_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses)
 {
-	if (count > 0 && banyan_lane_knows(array_of_requests[0]) && banyan_lane_end(count, array_of_requests, array_of_statuses, true) == BANYAN_OVER)
+	if (count > 0 && array_of_requests && banyan_lane_knows(array_of_requests[0]) && banyan_lane_end(count, array_of_requests, array_of_statuses, true) == BANYAN_OVER)
 		return MPI_SUCCESS;
 	GUARD(MPI_Waitall);
 	return RESULT(banyan_Waitall(count, POINTER(array_of_requests), POINTER(array_of_statuses)));
@@ -268,7 +292,7 @@ static inline int native_Waitall(int count, MPI_Request array_of_requests[], MPI
 
 static inline int native_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses)
 {
-	if (banyan_lane_knows_some(count, array_of_requests)) {
+	if (flag && banyan_lane_knows_some(count, array_of_requests)) {
 		enum banyan_lane_outcome o = banyan_lane_end(count, array_of_requests, array_of_statuses, false);
 		if (o != BANYAN_UNKNOWN) {
 			*flag = o == BANYAN_OVER;
@@ -282,7 +306,7 @@ static inline int native_Testall(int count, MPI_Request array_of_requests[], int
 static inline int native_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Status *status)
 {
 	int ended;
-	if (banyan_lane_knows_some(count, array_of_requests) &&
+	if (indx && banyan_lane_knows_some(count, array_of_requests) &&
 	    banyan_lane_end_some(count, array_of_requests, 1, &ended, indx, status, true) == BANYAN_OVER)
 		return MPI_SUCCESS;
 	GUARD(MPI_Waitany);
@@ -292,7 +316,7 @@ static inline int native_Waitany(int count, MPI_Request array_of_requests[], int
 static inline int native_Testany(int count, MPI_Request array_of_requests[], int *indx, int *flag, MPI_Status *status)
 {
 	int ended;
-	if (banyan_lane_knows_some(count, array_of_requests)) {
+	if (indx && flag && banyan_lane_knows_some(count, array_of_requests)) {
 		enum banyan_lane_outcome o = banyan_lane_end_some(count, array_of_requests, 1, &ended, indx, status, false);
 		if (o != BANYAN_UNKNOWN) {
 			*flag = o == BANYAN_OVER;
@@ -307,7 +331,7 @@ static inline int native_Testany(int count, MPI_Request array_of_requests[], int
 
 static inline int native_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status array_of_statuses[])
 {
-	if (banyan_lane_knows_some(incount, array_of_requests) &&
+	if (outcount && array_of_indices && banyan_lane_knows_some(incount, array_of_requests) &&
 	    banyan_lane_end_some(incount, array_of_requests, incount, outcount, array_of_indices, array_of_statuses, true) == BANYAN_OVER)
 		return MPI_SUCCESS;
 	GUARD(MPI_Waitsome);
@@ -316,7 +340,7 @@ static inline int native_Waitsome(int incount, MPI_Request array_of_requests[], 
 
 static inline int native_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status array_of_statuses[])
 {
-	if (banyan_lane_knows_some(incount, array_of_requests) &&
+	if (outcount && array_of_indices && banyan_lane_knows_some(incount, array_of_requests) &&
 	    banyan_lane_end_some(incount, array_of_requests, incount, outcount, array_of_indices, array_of_statuses, false) != BANYAN_UNKNOWN)
 		return MPI_SUCCESS;
 	GUARD(MPI_Testsome);
@@ -333,7 +357,7 @@ static inline int64_t banyan_size(MPI_Datatype datatype)
 static inline int native_Type_size(MPI_Datatype datatype, int *size)
 {
 	int64_t n = banyan_size(datatype);
-	if (UNLIKELY(n == 0)) {
+	if (UNLIKELY(n == 0 || !size)) {
 		GUARD(MPI_Type_size);
 		return RESULT(banyan_TypeSize(HANDLE(datatype), POINTER(size), 0));
 	}
@@ -344,7 +368,7 @@ static inline int native_Type_size(MPI_Datatype datatype, int *size)
 static inline int native_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
 	int64_t size = banyan_size(datatype), bytes;
-	if (UNLIKELY(size == 0 || status == MPI_STATUS_IGNORE)) {
+	if (UNLIKELY(size == 0 || status == MPI_STATUS_IGNORE || !count)) {
 		GUARD(MPI_Get_count_c);
 		return RESULT(banyan_GetCount(POINTER(status), HANDLE(datatype), POINTER(count), 1));
 	}
@@ -357,7 +381,7 @@ static inline int native_Get_count_c(const MPI_Status *status, MPI_Datatype data
 static inline int native_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
 	MPI_Count n;
-	if (UNLIKELY(banyan_size(datatype) == 0 || status == MPI_STATUS_IGNORE)) {
+	if (UNLIKELY(banyan_size(datatype) == 0 || status == MPI_STATUS_IGNORE || !count)) {
 		GUARD(MPI_Get_count);
 		return RESULT(banyan_GetCount(POINTER(status), HANDLE(datatype), POINTER(count), 0));
 	}

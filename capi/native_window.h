@@ -213,4 +213,76 @@ static inline int native_Win_sync(MPI_Win win)
 	return RESULT(banyan_WinSync(HANDLE(win)));
 }
 
+static inline int native_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
+{
+	if (banyan_window_lock(lock_type, rank, assert, win))
+		return MPI_SUCCESS;
+	GUARD(MPI_Win_lock);
+	return RESULT(banyan_WinLock(lock_type, rank, assert, HANDLE(win)));
+}
+
+static inline int native_Win_unlock(int rank, MPI_Win win)
+{
+	if (banyan_window_unlock(rank, win))
+		return MPI_SUCCESS;
+	GUARD(MPI_Win_unlock);
+	return RESULT(banyan_WinUnlock(rank, HANDLE(win)));
+}
+
+static inline int native_Win_lock_all(int assert, MPI_Win win)
+{
+	if (banyan_window_lock_all(assert, win))
+		return MPI_SUCCESS;
+	GUARD(MPI_Win_lock_all);
+	return RESULT(banyan_WinLockAll(assert, HANDLE(win)));
+}
+
+static inline int native_Win_unlock_all(MPI_Win win)
+{
+	if (banyan_window_unlock_all(win))
+		return MPI_SUCCESS;
+	GUARD(MPI_Win_unlock_all);
+	return RESULT(banyan_WinUnlockAll(HANDLE(win)));
+}
+
+static inline int native_Win_post(MPI_Group group, int assert, MPI_Win win)
+{
+	if (banyan_window_post(group, assert, win))
+		return MPI_SUCCESS;
+	GUARD(MPI_Win_post);
+	return RESULT(banyan_WinPost(HANDLE(group), assert, HANDLE(win)));
+}
+
+static inline int native_Win_start(MPI_Group group, int assert, MPI_Win win)
+{
+	if (banyan_window_start(group, assert, win))
+		return MPI_SUCCESS;
+	GUARD(MPI_Win_start);
+	return RESULT(banyan_WinStart(HANDLE(group), assert, HANDLE(win)));
+}
+
+static inline int native_Win_complete(MPI_Win win)
+{
+	if (banyan_window_complete(win))
+		return MPI_SUCCESS;
+	GUARD(MPI_Win_complete);
+	return RESULT(banyan_WinComplete(HANDLE(win)));
+}
+
+static inline int native_Win_wait(MPI_Win win)
+{
+	if (banyan_window_wait(win))
+		return MPI_SUCCESS;
+	GUARD(MPI_Win_wait);
+	return RESULT(banyan_WinWait(HANDLE(win)));
+}
+
+static inline int native_Win_test(MPI_Win win, int *flag)
+{
+	if (banyan_window_test(win, flag))
+		return MPI_SUCCESS;
+	GUARD(MPI_Win_test);
+	return RESULT(banyan_WinTest(HANDLE(win), POINTER(flag)));
+}
+
 #endif

@@ -6,10 +6,11 @@
 int banyan_raise(int code)
 {
 	uintptr_t function, object;
-	int error, after;
+	int error, after, given;
 	banyan_raised(code, &function, &object, &error, &after);
 	// The object is a handle of the handler's kind. Handles of all kinds are pointers.
 	MPI_Comm handle = (MPI_Comm)object;
+	given = error;
 	((MPI_Comm_errhandler_function *)function)(&handle, &error);
-	return after;
+	return error == given ? after : error; // the handler may say what the function returns
 }

@@ -1,6 +1,6 @@
 // Names of threads that are the same in all replicas of a rank, for leader order: a thread is known by
 // who created it, and as which of that thread's. So this library's pthread_create comes before libc's.
-// Threads of the Go runtime, which it creates when it likes, have no names and don't count.
+// Threads of the Go runtime, which it creates when it likes, have no names and don't count (gothreads.c).
 //
 // The library knows which threads with names live, and how many threads each has created: a replacement
 // has to go on counting where its donor was.
@@ -78,7 +78,7 @@ __attribute__((constructor)) static void name_first(void)
 	be(BANYAN_FIRST_THREAD);
 }
 
-static create_function *libc(void)
+int banyan_libc_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *with)
 {
 	static create_function *next;
 	create_function *f = __atomic_load_n(&next, __ATOMIC_ACQUIRE);
@@ -88,7 +88,7 @@ static create_function *libc(void)
 			f = (create_function *)dlsym(dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), "pthread_create");
 		__atomic_store_n(&next, f, __ATOMIC_RELEASE);
 	}
-	return f;
+	return f(thread, attributes, run, with);
 }
 
 // mix is the finaliser of SplitMix64.
@@ -107,22 +107,17 @@ static void *begin(void *arg)
 	return b.run(b.with);
 }
 
-// The addresses of this library.
-extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] __attribute__((visibility("hidden")));
-
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *with)
 {
-	const char *caller = __builtin_return_address(0);
-	struct beginning *b;
-	if (!self.name || (caller >= __ehdr_start && caller < _end))
-		return libc()(thread, attributes, run, with);
-	b = malloc(sizeof *b);
+	if (!self.name)
+		return banyan_libc_pthread_create(thread, attributes, run, with);
+	struct beginning *b = malloc(sizeof *b);
 	if (!b)
 		return EAGAIN;
 	*b = (struct beginning){run, with, mix(mix(self.name) + self.created + 1)};
 	if (b->name <= BANYAN_FIRST_THREAD)
 		b->name += 2;
-	int code = libc()(thread, attributes, begin, b);
+	int code = banyan_libc_pthread_create(thread, attributes, begin, b);
 	if (code == 0)
 		self.created++;
 	else

@@ -2,6 +2,7 @@
 #ifndef BANYAN_THREADS_H
 #define BANYAN_THREADS_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,9 @@ size_t banyan_threads(uint64_t *names, uint64_t *created, size_t room);
 
 // banyan_thread_created says how many a thread has created. It returns 0 if no such thread lives.
 int banyan_thread_created(uint64_t name, uint64_t created);
+
+// banyan_libc_pthread_create is the C library's pthread_create.
+int banyan_libc_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *with);
 
 #pragma GCC visibility pop
 

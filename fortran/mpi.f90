@@ -675,7 +675,7 @@ module mpi
          import
          integer, intent(in) :: comm
          integer, intent(in) :: keyval
-         integer(MPI_ADDRESS_KIND), intent(in) :: attribute_val
+         integer, intent(out) :: attribute_val
          logical, intent(out) :: flag
          integer, intent(out) :: ierror
       end subroutine
@@ -685,7 +685,7 @@ module mpi
          import
          integer, intent(in) :: comm
          integer, intent(in) :: keyval
-         integer(MPI_ADDRESS_KIND), intent(in) :: attribute_val
+         integer, intent(out) :: attribute_val
          logical, intent(out) :: flag
          integer, intent(out) :: ierror
       end subroutine
@@ -695,7 +695,7 @@ module mpi
          import
          integer, intent(in) :: comm
          integer, intent(in) :: keyval
-         integer(MPI_ADDRESS_KIND), intent(in) :: attribute_val
+         integer, intent(in) :: attribute_val
          integer, intent(out) :: ierror
       end subroutine
    end interface
@@ -704,7 +704,7 @@ module mpi
          import
          integer, intent(in) :: comm
          integer, intent(in) :: keyval
-         integer(MPI_ADDRESS_KIND), intent(in) :: attribute_val
+         integer, intent(in) :: attribute_val
          integer, intent(out) :: ierror
       end subroutine
    end interface
@@ -5508,7 +5508,7 @@ module mpi
          external copy_fn
          external delete_fn
          integer, intent(out) :: keyval
-         integer(MPI_ADDRESS_KIND), intent(in) :: extra_state
+         integer, intent(in) :: extra_state
          integer, intent(out) :: ierror
       end subroutine
    end interface
@@ -5518,7 +5518,7 @@ module mpi
          external copy_fn
          external delete_fn
          integer, intent(out) :: keyval
-         integer(MPI_ADDRESS_KIND), intent(in) :: extra_state
+         integer, intent(in) :: extra_state
          integer, intent(out) :: ierror
       end subroutine
    end interface

@@ -22,7 +22,7 @@ read -r version commit SOURCE_DATE_EPOCH < <(scripts/version.sh)
 export SOURCE_DATE_EPOCH
 export GOFLAGS="-trimpath -buildvcs=false" CGO_CFLAGS="-O2 -g0"
 # Without what debuggers read. Go's stack traces have their names and lines all the same.
-export LDFLAGS="-s -w -X main.release=$version -X main.revision=$commit"
+export LDFLAGS="-s -w -X banyan/cmd/banyan/internal/version.release=$version -X banyan/cmd/banyan/internal/version.revision=$commit"
 here=$(go env GOHOSTARCH)
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT

@@ -9,7 +9,8 @@
 # (mpi, mpi_f08, mpi_ext) and no mpifort to use them; include 'mpif.h' needs neither here. PROFILE=off builds the library
 # without its profile, for tests: they share then what Go has compiled. KEPT=DIR keeps what is
 # linked in DIR, and links what is up to date there no second time. BUILT=DIR builds nothing, but
-# takes what this script has put into DIR. LDFLAGS are the Go linker's. For another processor set
+# takes what this script has put into DIR. LDFLAGS are the Go linker's. SANITIZE=address has gcc's AddressSanitizer
+# check what the library does in C; make asan tests such a one. For another processor set
 # GOARCH, CC and CGO_ENABLED=1; the modules of Fortran are those of this machine's compiler.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -47,8 +48,8 @@ put() { # file directory
 compile() { # into $build
 	# An empty -ldflags would take back those in GOFLAGS.
 	go build ${LDFLAGS:+-ldflags "$LDFLAGS"} -o "$build/" ./cmd/banyan
-	# Without C (its resolver is Go's) mpiexec has no dynamic linker at its start, and its threads are cheap.
-	go build ${LDFLAGS:+-ldflags "$LDFLAGS"} -tags netgo -o "$build/" ./cmd/banyan/mpiexec
+	# Without C (its resolver is Go's) these have no dynamic linker at their start, and their threads are cheap.
+	go build ${LDFLAGS:+-ldflags "$LDFLAGS"} -tags netgo -o "$build/" ./cmd/banyan/mpiexec ./cmd/banyan/mpicc
 	# Each process writes 27,000 addresses into the library's tables when it loads it. Packed, the list of
 	# them takes 20 KiB in place of 640. The C library must know this form: glibc does since 2.36.
 	local packed= glibc
@@ -59,7 +60,11 @@ compile() { # into $build
 	fi
 	# The profile isn't called default.pgo. By that name go build, go test and go vet ./... would take it
 	# too, and compile the runtime twice.
-	go build -pgo "${PROFILE:-capi/library.pgo}" -buildmode=c-shared -ldflags "${LDFLAGS:-} -extldflags=-Wl,-soname,libmpi_abi.so.1$packed" \
+	local checked=()
+	if [ -n "${SANITIZE:-}" ]; then
+		checked=(CGO_CFLAGS="-g -O1 -fno-omit-frame-pointer -fsanitize=$SANITIZE" CGO_LDFLAGS="-fsanitize=$SANITIZE")
+	fi
+	env "${checked[@]}" go build -pgo "${PROFILE:-capi/library.pgo}" -buildmode=c-shared -ldflags "${LDFLAGS:-} -extldflags=-Wl,-soname,libmpi_abi.so.1$packed" \
 		-o "$build/libmpi_abi.so.1" ./capi
 	ln -sf libmpi_abi.so.1 "$build/libmpi_abi.so"
 	"$cc" -std=gnu11 -O2 -fPIC -shared -Iabi -Wl,-soname,libmpifort_abi.so.1 -o "$build/libmpifort_abi.so.1" \
@@ -96,8 +101,9 @@ if [ -f "$modules/mpi.mod" ]; then
 	install -m 644 "$modules"/{mpi,mpi_f08,mpi_ext}.mod "$include"
 fi
 
-for name in mpicc mpicxx mpic++ mpifort mpif77 mpif90; do
-	ln -sf banyan "$bin/$name"
+put "$build/mpicc" "$bin"
+for name in mpicxx mpic++ mpifort mpif77 mpif90; do
+	ln -sf mpicc "$bin/$name"
 done
 
 if [ -n "$prefix" ]; then

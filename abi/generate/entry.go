@@ -137,8 +137,8 @@ import (
 		if shared := len(c.arguments()); shared < len(c.Params) { // the rest is in the Variant
 			args = args[:1+shared]
 		}
-		fmt.Fprintf(&b, "//export banyan_%s\nfunc banyan_%s(%s) int32 {\n\treturn int32(process.%s(%s))\n}\n\n",
-			c.Name, c.Name, strings.Join(params, ", "), c.Method, strings.Join(args, ", "))
+		fmt.Fprintf(&b, "//export banyan_%s\nfunc banyan_%s(%s) int32 {\n%s\treturn int32(process.%s(%s))\n}\n\n",
+			c.Name, c.Name, strings.Join(params, ", "), c.nulls(), c.Method, strings.Join(args, ", "))
 	}
 	return format.Source(b.Bytes())
 }

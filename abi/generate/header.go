@@ -95,8 +95,22 @@ func conversions(b *bytes.Buffer, table *abi.Table) {
 		}
 	}
 	b.WriteString(`
+/* What Fortran passes for MPI_STATUS_IGNORE, in all its modules. The library for Fortran has
+   these variables. A program without it has no such status, and NULL here. */
+#ifdef __ELF__
+extern MPI_Fint banyan_mpi_status_ignore_[] __attribute__((weak));
+extern MPI_Fint banyan_mpi_statuses_ignore_[] __attribute__((weak));
+#define MPI_F_STATUS_IGNORE ((MPI_Fint *)banyan_mpi_status_ignore_)
+#define MPI_F_STATUSES_IGNORE ((MPI_Fint *)banyan_mpi_statuses_ignore_)
+#else
 #define MPI_F_STATUS_IGNORE ((MPI_Fint *)0)
 #define MPI_F_STATUSES_IGNORE ((MPI_Fint *)0)
+#endif
+#define MPI_F08_STATUS_IGNORE ((MPI_F08_status *)(void *)MPI_F_STATUS_IGNORE)
+#define MPI_F08_STATUSES_IGNORE ((MPI_F08_status *)(void *)MPI_F_STATUSES_IGNORE)
+
+/* A status of mpi_f08: the same in memory. */
+typedef MPI_Status MPI_F08_status;
 
 static __inline__ int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status)
 {
@@ -108,6 +122,28 @@ static __inline__ int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_sta
 {
 	*c_status = *(const MPI_Status *)(const void *)f_status;
 	return MPI_SUCCESS;
+}
+
+static __inline__ int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
+{
+	*f08_status = *c_status;
+	return MPI_SUCCESS;
+}
+
+static __inline__ int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
+{
+	*c_status = *f08_status;
+	return MPI_SUCCESS;
+}
+
+static __inline__ int MPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
+{
+	return MPI_Status_f2c(f_status, f08_status);
+}
+
+static __inline__ int MPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
+{
+	return MPI_Status_c2f(f08_status, f_status);
 }
 
 `)

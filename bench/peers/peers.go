@@ -20,7 +20,7 @@ package peers
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"fmt"
 	"os"
 	"os/exec"
@@ -31,11 +31,8 @@ import (
 	"time"
 )
 
-//go:embed programs/row.c
-var rowSource []byte
-
-//go:embed programs/floor.c
-var floorSource []byte
+//go:embed programs
+var sources embed.FS
 
 // Library is an MPI library to measure.
 type Library struct {
@@ -109,6 +106,10 @@ func Rows() []Row {
 	for _, size := range []int{8, 16 << 10, 1 << 20} {
 		rows = append(rows, Row{Kind: "stream", Bytes: size, Procs: 2})
 	}
+	for _, size := range []int{128 << 10, 1 << 20, 4 << 20} {
+		rows = append(rows, Row{Kind: "written", Bytes: size, Procs: 2})
+	}
+	rows = append(rows, Row{Kind: "written-stream", Bytes: 1 << 20, Procs: 2})
 	for _, procs := range []int{2, 4, 8, 16} {
 		rows = append(rows, Row{Kind: "barrier", Procs: procs})
 	}
@@ -134,6 +135,10 @@ func Rows() []Row {
 		}
 	}
 	rows = append(rows, Row{Kind: "fetch", Bytes: 8, Procs: 2}, Row{Kind: "fetch-created", Bytes: 8, Procs: 2})
+	for _, kind := range []string{"lock", "lock-exclusive", "lock-all", "lock-contended", "start", "fence"} {
+		rows = append(rows, Row{Kind: kind, Bytes: 8, Procs: 2})
+	}
+	rows = append(rows, Row{Kind: "start", Bytes: 4 << 10, Procs: 2}, Row{Kind: "fence", Bytes: 4 << 10, Procs: 2}, Row{Kind: "fence", Bytes: 8, Procs: 4})
 	for _, kind := range []string{"rate", "posted", "unexpected", "threads-2", "threads-4"} {
 		rows = append(rows, Row{Kind: kind, Bytes: 8, Procs: 2})
 	}
@@ -182,27 +187,24 @@ type Bench struct {
 // rowLimit ends a measurement that doesn't end.
 const rowLimit = time.Minute
 
-// Build builds the programs in dir. It leaves out libraries whose compiler is missing, and
-// returns their names.
+// Build builds the programs in dir, an empty one. It leaves out libraries whose compiler is
+// missing, and returns their names.
 func Build(dir string, libraries []Library) (b *Bench, missing []string, err error) {
 	b = new(Bench)
-	source := filepath.Join(dir, "row.c")
-	if err := os.WriteFile(source, rowSource, 0o644); err != nil {
+	if err := os.CopyFS(dir, sources); err != nil {
 		return nil, nil, err
 	}
+	source := func(name string) string { return filepath.Join(dir, "programs", name) }
 	libraries, missing = Installed(libraries)
 	for _, l := range libraries {
 		program := filepath.Join(dir, "row-"+l.Name)
-		if err := run(l.CC, "-O2", "-pthread", "-o", program, source); err != nil {
+		if err := run(l.CC, "-O2", "-pthread", "-o", program, source("row.c")); err != nil {
 			return nil, nil, err
 		}
 		b.Libraries, b.programs = append(b.Libraries, l), append(b.programs, program)
 	}
 	b.floor = filepath.Join(dir, "floor")
-	if err := os.WriteFile(b.floor+".c", floorSource, 0o644); err != nil {
-		return nil, nil, err
-	}
-	return b, missing, run("cc", "-O2", "-o", b.floor, b.floor+".c")
+	return b, missing, run("cc", "-O2", "-o", b.floor, source("floor.c"))
 }
 
 func run(name string, args ...string) error {

@@ -163,3 +163,15 @@ func TestSpawnedJobsAreListed(t *testing.T) {
 		t.Errorf("they have ended, and are listed:\n%s", list)
 	}
 }
+
+// Requests for the flush of a buffer end when its messages have left, also those to another job,
+// which has an engine of its own. Buffers are the process's, a communicator's and a session's.
+func TestFlushes(t *testing.T) {
+	program := cprogram.Compile(t, "flushes")
+	for _, transport := range []string{"shm", "tcp"} {
+		o := cprogram.Run(t, cprogram.Tool("banyan"), "run", "--timeout", "50", "--transport", transport, "-n", "2", program)
+		if o.Code != 0 || o.Stdout != "good\n" || o.Stderr != "" {
+			t.Errorf("%s: %v", transport, o)
+		}
+	}
+}

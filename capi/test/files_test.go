@@ -52,3 +52,17 @@ func TestFilesFortran(t *testing.T) {
 		cprogram.Job(t, n, program, t.TempDir()).Fine(t)
 	}
 }
+
+// Replicas that name different files have diverged: the job ends with an error that says so in each
+// call that names a file, and doesn't hang.
+func TestFilesNamesDiffer(t *testing.T) {
+	program := cprogram.Compile(t, "filenames")
+	for _, job := range [][]string{{"--replicas", "2"}, {"--replicas", "3"}, {"--replicas", "2", "--order", "leader"}} {
+		for _, call := range []string{"together", "alone", "delete"} {
+			o := cprogram.Run(t, cprogram.Tool("banyan"), append(append([]string{"run", "--timeout", "40", "-n", "2"}, job...), program, call, t.TempDir())...)
+			if o.Code != 1 || !strings.Contains(o.Stderr, "replicas of a rank name different files") || strings.Contains(o.Stdout, "goes on") {
+				t.Errorf("%s, %v: %v", call, job, o)
+			}
+		}
+	}
+}

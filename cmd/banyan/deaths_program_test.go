@@ -10,9 +10,10 @@ import (
 )
 
 // deaths are those of a program's own processes, each in a certain round and once: HEALER_DIE is
-// "DIRECTORY PROCESS:ROUND", with more pairs if need be, and ":stop" behind one that only stops.
-// They come when the program is so far, however busy the machine is; a planned fault with a time
-// does nothing to a process that is just being replaced. The directory keeps which have been.
+// "DIRECTORY PROCESS:ROUND", with more pairs if need be, ":stop" behind one that only stops, and
+// ":tell" behind one that only shows, by its file, how far the program is. They come when the
+// program is so far, however busy the machine is; a planned fault with a time does nothing to a
+// process that is just being replaced. The directory keeps which have been.
 type deaths struct {
 	directory string
 	signals   map[int]syscall.Signal // of this process, by round
@@ -28,15 +29,17 @@ func newDeaths() (d deaths) {
 		panic(err)
 	}
 	for _, word := range words[1:] {
-		when, stop := strings.CutSuffix(word, ":stop")
-		process, text, _ := strings.Cut(when, ":")
+		process, text, _ := strings.Cut(word, ":")
+		text, what, _ := strings.Cut(text, ":")
 		round, err := strconv.Atoi(text)
 		switch {
 		case err != nil:
 			panic(err)
 		case process != os.Getenv("PMI_RANK"):
-		case stop:
+		case what == "stop":
 			d.signals[round] = syscall.SIGSTOP
+		case what == "tell":
+			d.signals[round] = 0 // reaches nobody
 		default:
 			d.signals[round] = syscall.SIGKILL
 		}

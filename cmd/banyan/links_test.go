@@ -37,4 +37,15 @@ func TestWhatProgramsLink(t *testing.T) {
 			}
 		}
 	}
+	// Builds start the compilers thousands of times, so they link little.
+	for line := range strings.Lines(dependencies("-f", `{{if not .Standard}}{{.ImportPath}} {{.Module.Path}}{{end}}`, "banyan/cmd/banyan/mpicc")) {
+		switch fields := strings.Fields(line); {
+		case len(fields) == 0:
+		case fields[1] != "banyan" && fields[1] != "golang.org/x/sys", strings.HasPrefix(fields[0], "banyan/internal/job/") && fields[0] != "banyan/internal/job/compiler" && fields[0] != "banyan/internal/job/env":
+			t.Errorf("mpicc links %s", line)
+		}
+	}
+	if all := dependencies("banyan/cmd/banyan/mpicc"); strings.Contains(all, "net/http\n") || !strings.Contains(all, "banyan/internal/job/compiler\n") {
+		t.Error("mpicc links net/http, or no compiler")
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"banyan/cmd/banyan/internal/cli"
+	"banyan/cmd/banyan/internal/wrapper"
 	"banyan/internal/job/compiler"
 )
 
@@ -23,7 +24,7 @@ func execute() int {
 	root := newRootCommand()
 	name := filepath.Base(os.Args[0])
 	if language, ok := compiler.Named(name); ok {
-		return compile(language, os.Args[1:])
+		return wrapper.Run(language, os.Args[1:])
 	}
 	if isLauncher(name) {
 		root.SetArgs(launcherArgs(os.Args[1:]))

@@ -181,7 +181,7 @@ func survivor() {
 
 // skewed is a program whose safe points belong together for messages but not for broadcasts:
 // "skewed ROUNDS PAUSE LENGTH". Rank 0 has begun, at each safe point, a broadcast that the others
-// haven't.
+// haven't. It has deaths.
 func skewed() {
 	rounds, _ := strconv.Atoi(os.Args[1])
 	pause, _ := time.ParseDuration(os.Args[2])
@@ -191,7 +191,9 @@ func skewed() {
 		if err := errors.Join(mpi.Register(world, "round", &round), mpi.RegisterSlice(world, "total", total), mpi.RegisterSlice(world, "news", news)); err != nil {
 			return err
 		}
+		deaths := newDeaths()
 		for ; round < rounds; round++ {
+			deaths.strike(round)
 			if world.Rank() != 0 {
 				if _, err := world.Safepoint(); err != nil {
 					return err

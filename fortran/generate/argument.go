@@ -97,11 +97,12 @@ func newArgument(function string, p abi.Param) (argument, error) {
 	}
 	switch {
 	case base == "void" && (p.Name == "extra_state" || strings.HasPrefix(p.Name, "attribute_val")):
-		a.kind = address
-		if function == "MPI_Comm_get_attr" || function == "MPI_Type_get_attr" || function == "MPI_Win_get_attr" {
+		a.kind, a.intent = address, "in"
+		if slices.Contains(removed, function) {
+			a.kind = integer // those of MPI-1
+		}
+		if strings.HasSuffix(function, "_get_attr") || function == "MPI_Attr_get" {
 			a.intent = "out"
-		} else {
-			a.intent = "in"
 		}
 	case base == "void" && slices.Contains(pointers, p.Name) && !constant:
 		a.kind, a.intent = pointer, "out"

@@ -279,6 +279,34 @@ contains
       call MPI_Comm_get_attr(dup, other, value, flag, ierr)
       call check(.not. flag, 'an attribute that is not copied')
       call MPI_Comm_free(dup, ierr)
+      call narrow_attributes
+   end subroutine
+
+   subroutine narrow_attributes ! of MPI-1, whose values are default integers
+      integer :: key, dup, around(3)
+      logical :: flag
+      call MPI_Keyval_create(narrow, MPI_NULL_DELETE_FN, key, 3, ierr)
+      call MPI_Attr_put(MPI_COMM_SELF, key, -21, ierr)
+      around = 7
+      call MPI_Attr_get(MPI_COMM_SELF, key, around(2), flag, ierr)
+      call check(flag .and. all(around == [7, -21, 7]), 'an attribute of MPI-1')
+      call MPI_Comm_dup(MPI_COMM_SELF, dup, ierr)
+      call MPI_Attr_get(dup, key, around(2), flag, ierr)
+      call check(flag .and. all(around == [7, -39, 7]), 'one that is copied')
+      call MPI_Comm_free(dup, ierr)
+      call MPI_Attr_delete(MPI_COMM_SELF, key, ierr)
+      call MPI_Attr_get(MPI_COMM_SELF, key, around(2), flag, ierr)
+      call check(.not. flag, 'one that is deleted')
+      call MPI_Keyval_free(key, ierr)
+   end subroutine
+
+   subroutine narrow(comm, key, extra, in, out, flag, error)
+      integer :: comm, key, extra, in, out, error
+      logical :: flag
+      if (comm /= MPI_COMM_SELF .or. key == MPI_KEYVAL_INVALID) failures = failures + 1
+      out = 2*in + extra
+      flag = .true.
+      error = MPI_SUCCESS
    end subroutine
 
    subroutine twice(comm, key, extra, in, out, flag, error)

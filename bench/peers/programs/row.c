@@ -58,6 +58,44 @@ static void pingpong(char *to, char *from, int tag)
 
 static void typed(void) { pingpong(out, in, 1); }
 
+/* The sender has written each line of its buffer since the last message, as programs do. Its time
+   counts. */
+enum { line = 64 };
+
+static void produce(char *buffer)
+{
+	static char value;
+	value++;
+	for (int i = 0; i < bytes; i += line)
+		buffer[i] = value;
+}
+
+static void written(void)
+{
+	if (rank < 2)
+		produce(out);
+	latency();
+}
+
+/* The same for a stream, in which each message has a buffer of its own. */
+static void writtenStream(void)
+{
+	char answer;
+	if (rank == 0) {
+		for (int i = 0; i < window; i++) {
+			produce(out + (size_t)i * bytes);
+			MPI_Isend(out + (size_t)i * bytes, bytes, MPI_BYTE, 1, 2, MPI_COMM_WORLD, &requests[i]);
+		}
+		MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
+		MPI_Recv(&answer, 1, MPI_BYTE, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	} else if (rank == 1) {
+		for (int i = 0; i < window; i++)
+			MPI_Irecv(in + (size_t)i * bytes, bytes, MPI_BYTE, 0, 2, MPI_COMM_WORLD, &requests[i]);
+		MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
+		MPI_Send(&answer, 1, MPI_BYTE, 0, 3, MPI_COMM_WORLD);
+	}
+}
+
 /* A window of messages in one direction, and an answer. */
 static void stream(void)
 {
@@ -252,78 +290,7 @@ static void alltoall(void)
 	MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
 }
 
-/* One-sided communication: rank 0 accesses rank 1's part of a window, whose memory the library has
-   allocated, or the program. Rank 1 waits in a barrier. */
-static MPI_Win windows[2] = {MPI_WIN_NULL, MPI_WIN_NULL}, win;
-
-static void expose(int created)
-{
-	void *base;
-	win = windows[created];
-	if (win != MPI_WIN_NULL)
-		return;
-	if (created)
-		MPI_Win_create(in, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-	else
-		MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
-	windows[created] = win;
-	MPI_Win_lock_all(0, win);
-}
-
-static void allocated(void) { expose(0); }
-
-static void brought(void) { expose(1); }
-
-static void forget(void)
-{
-	for (int i = 0; i < 2; i++)
-		if (windows[i] != MPI_WIN_NULL) {
-			MPI_Win_unlock_all(windows[i]);
-			MPI_Win_free(&windows[i]);
-		}
-}
-
-static void put(void)
-{
-	if (rank == 0) {
-		MPI_Put(out, bytes, MPI_BYTE, 1, 0, bytes, MPI_BYTE, win);
-		MPI_Win_flush(1, win);
-	}
-}
-
-static void burst(void)
-{
-	if (rank == 0) {
-		for (int i = 0; i < window; i++)
-			MPI_Put(out, bytes, MPI_BYTE, 1, 0, bytes, MPI_BYTE, win);
-		MPI_Win_flush(1, win);
-	}
-}
-
-static void get(void)
-{
-	if (rank == 0) {
-		MPI_Get(out, bytes, MPI_BYTE, 1, 0, bytes, MPI_BYTE, win);
-		MPI_Win_flush(1, win);
-	}
-}
-
-static void accumulate(void)
-{
-	if (rank == 0) {
-		MPI_Accumulate(out, bytes / 8, MPI_DOUBLE, 1, 0, bytes / 8, MPI_DOUBLE, MPI_SUM, win);
-		MPI_Win_flush(1, win);
-	}
-}
-
-static void fetch(void)
-{
-	long one = 1, was;
-	if (rank == 0) {
-		MPI_Fetch_and_op(&one, &was, MPI_LONG, 1, 0, MPI_SUM, win);
-		MPI_Win_flush(1, win);
-	}
-}
+#include "onesided.h"
 
 static const struct kind {
 	const char *name;
@@ -331,12 +298,15 @@ static const struct kind {
 	int per; /* messages or operations that one call counts for */
 	int apart; /* a barrier follows each operation that is timed */
 	int all; /* every rank needs its own block of the buffer */
+	int each; /* every message of a window does */
 	void (*make)(void); /* makes the type, if it isn't bytes */
 	void (*before)(void), (*after)(void); /* the operations, outside of what is timed */
 	int threads; /* each does the operations */
 } kinds[] = {
 	{"latency", latency, 2},
 	{"stream", stream, window},
+	{"written", written, 2},
+	{"written-stream", writtenStream, window, .each = 1},
 	{"barrier", barrier, 1},
 	{"agree", agree, 1},
 	{"bcast", broadcast, 1, .apart = 1},
@@ -361,6 +331,12 @@ static const struct kind {
 	{"accumulate-created", accumulate, 1, .before = brought},
 	{"fetch", fetch, 1, .before = allocated},
 	{"fetch-created", fetch, 1, .before = brought},
+	{"lock", lock, 1, .before = unlocked},
+	{"lock-exclusive", alone, 1, .before = unlocked},
+	{"lock-all", everyone, 1, .before = unlocked},
+	{"lock-contended", contend, 1, .before = unlocked},
+	{"start", pair, 2, .before = paired},
+	{"fence", fence, 1, .before = unlocked, .after = lastFence},
 	{"threads-2", NULL, 2 * 2, .threads = 2},
 	{"threads-4", NULL, 2 * 4, .threads = 4},
 };
@@ -477,7 +453,7 @@ int main(int argc, char **argv)
 	if (k->make)
 		k->make();
 	/* Room for the gaps of the types, for each rank's block and for each thread's. */
-	size_t room = (size_t)(bytes > 8 ? bytes : 8) * (k->make ? 4 : 1) * (k->all ? size : 1) * (k->threads ? k->threads : 1);
+	size_t room = (size_t)(bytes > 8 ? bytes : 8) * (k->make ? 4 : 1) * (k->all ? size : 1) * (k->each ? window : 1) * (k->threads ? k->threads : 1);
 	out = malloc(room);
 	in = malloc(room);
 	memset(out, 0, room); /* 0.0, too */

@@ -34,7 +34,7 @@ func TestForlorn(t *testing.T) {
 // The replicas of a program whose rounds depend on the process have diverged. When one of each rank
 // dies, what is left waits for a rank that is through: the job ends with an error. It used to hang.
 func TestForlornReplicas(t *testing.T) {
-	o := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "2", "--replicas", "2", "--fault", "kill rank=0 replica=0 at=200ms; kill rank=1 replica=1 at=200ms",
+	o := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "2", "--replicas", "2", "--fault", "kill rank=0 replica=0 at=send:10; kill rank=1 replica=1 at=send:10",
 		cprogram.Compile(t, "forlorn"), "rounds")
 	const says = "MPI_Allreduce on MPI_COMM_WORLD, rank 0: rank 1 has finished and sends nothing more, so what this call waits for never comes (called at forlorn.c:17): replicas have sent different messages, which replication doesn't allow (send-determinism;"
 	if o.Code != 1 || !strings.Contains(o.Stderr, says) {

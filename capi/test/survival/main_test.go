@@ -1,5 +1,6 @@
-// Package survival tests that C and Fortran programs outlive the deaths of their processes: by
-// replicas in both orders, by snapshots, and by handling them (ULFM).
+// Package survival tests that C and Fortran programs outlive the deaths of their processes with
+// what is left: by replicas in both orders, and by handling them (ULFM). Package recovery has those
+// that are healed, or go back.
 package survival
 
 import (

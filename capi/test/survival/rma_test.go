@@ -1,6 +1,7 @@
 package survival
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,18 +23,6 @@ func TestRmaKills(t *testing.T) {
 	}
 }
 
-// Replicas that are replaced go on with the windows of their donors.
-func TestRmaHeal(t *testing.T) {
-	program := cprogram.Compile(t, "rmaheal")
-	want := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "3", "--replicas", "2", program, "60")
-	want.Fine(t)
-	o := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "3", "--replicas", "2", "--heal",
-		"--fault", "kill rank=1 replica=0 at=200ms; kill rank=0 replica=1 at=500ms", program, "60")
-	if o.Code != 0 || cprogram.Sorted(o.Stdout) != cprogram.Sorted(want.Stdout) || !strings.Contains(o.Stderr, "is back") {
-		t.Errorf("%v, want %v", o, want)
-	}
-}
-
 // With replicas the same program gives the same results as without deaths, also if replicas die
 // meanwhile; what jobs with replicas can't do is refused.
 func TestRmaReplicas(t *testing.T) {
@@ -41,12 +30,16 @@ func TestRmaReplicas(t *testing.T) {
 	want := cprogram.Run(t, cprogram.Tool("banyan"), "run", "-n", "4", "--replicas", "2", program, "replicas")
 	want.Fine(t)
 	for _, flags := range [][]string{
-		{"--replicas", "3"}, {"--replicas", "2", "--transport", "tcp"}, {"--replicas", "2", "--order", "leader"},
+		{"--replicas", "3"}, {"--replicas", "2", "--transport", "tcp"}, {"--replicas", "2", "--order", "leader"}, {"--replicas", "2", "--order", "auto"},
 		{"--replicas", "2", "--fault", "kill rank=1 replica=1 at=send:20; kill rank=2 replica=0 at=send:60"},
 		{"--replicas", "3", "--fault", "kill rank=0 replica=0 at=send:40; kill rank=0 replica=1 at=send:90; kill rank=3 replica=2 at=send:200"},
 		{"--replicas", "2", "--protocol", "mirror", "--fault", "kill rank=0 replica=1 at=send:50"},
 	} {
-		o := cprogram.Run(t, cprogram.Tool("banyan"), append(append([]string{"run", "-n", "4"}, flags...), program, "replicas")...)
+		what := "replicas"
+		if slices.Contains(flags, "--order") {
+			what = "led"
+		}
+		o := cprogram.Run(t, cprogram.Tool("banyan"), append(append([]string{"run", "-n", "4"}, flags...), program, what)...)
 		if o.Code != 0 || cprogram.Sorted(o.Stdout) != cprogram.Sorted(want.Stdout) {
 			t.Errorf("%v: %v, want %v", flags, o, want)
 		}

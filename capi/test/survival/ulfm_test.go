@@ -1,6 +1,7 @@
 package survival
 
 import (
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -116,6 +117,21 @@ func TestAgreementFinalised(t *testing.T) {
 			t.Errorf("after %s agreements: %v", before, o)
 		}
 		o.NoTrace(t)
+	}
+}
+
+// A communicator that one rank never makes ends agreements with an error, once that rank finalises.
+func TestAgreementUnopened(t *testing.T) {
+	program := cprogram.Compile(t, "ulfm")
+	for without := range 4 {
+		for _, flags := range [][]string{nil, {"--transport", "tcp"}, cprogram.OnHosts("a:2,b:2")} {
+			args := append(append([]string{"run", "-n", "4", "--timeout", "40s"}, flags...), program, fmt.Sprint("unopened-", without))
+			o := cprogram.Run(t, cprogram.Tool("banyan"), args...)
+			if o.Code != 0 || strings.Count(o.Stdout, "goes on") != 4 {
+				t.Errorf("without %d, %v: %v", without, flags, o)
+			}
+			o.NoTrace(t)
+		}
 	}
 }
 

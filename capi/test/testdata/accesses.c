@@ -4,7 +4,10 @@
 //	accesses plain SEED ROUNDS    // every kind of window and epoch
 //	accesses threads SEED ROUNDS  // and several threads of each rank
 //	accesses kill SEED            // the last rank dies in the midst of accumulates
+//	accesses kill-lock SEED       // of epochs of locks
+//	accesses kill-pair SEED       // of those of MPI_Win_post and MPI_Win_start
 #include <mpi.h>
+#include <mpi-ext.h>
 
 #include <complex.h>
 #include <pthread.h>
@@ -285,6 +288,9 @@ static void contended(MPI_Win w, int threads, int64_t *so_far)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
+#include "accessesepochs.h"
+#include "accesseskills.h"
+
 static void program(uint64_t seed, int threads)
 {
 	MPI_Win w;
@@ -304,7 +310,7 @@ static void program(uint64_t seed, int threads)
 	memset(mine, 0, PART);
 	MPI_Barrier(MPI_COMM_WORLD);
 	for (int round = 0; round < 8; round++) {
-		int epoch = below(5);
+		int epoch = below(7);
 		if (epoch == 0) {
 			OK(MPI_Win_fence(0, w));
 			if (below(2))
@@ -317,8 +323,14 @@ static void program(uint64_t seed, int threads)
 		} else if (epoch == 3) {
 			OK(MPI_Win_post(all, 0, w));
 			OK(MPI_Win_start(all, 0, w));
-		} else {
+		} else if (epoch == 4) {
 			contended(w, threads, &so_far);
+			continue;
+		} else if (epoch == 5) {
+			guarded(w, threads);
+			continue;
+		} else {
+			neighbours(w, all);
 			continue;
 		}
 		for (int target = 0; target < size; target++)
@@ -346,53 +358,6 @@ static void program(uint64_t seed, int threads)
 	printf("rank %d, seed %d: sum %016llx\n", rank, (int)seed, (unsigned long long)sum);
 }
 
-static void dies(int signal)
-{
-	(void)signal;
-	raise(SIGKILL);
-}
-
-// killed has the last rank die anywhere in its accumulates; the others go on, and their additions
-// are all there.
-static void killed(uint64_t seed)
-{
-	MPI_Win w;
-	enum { N = 512 };
-	int64_t ones[N], got[8];
-	double units[8] = {1};
-	bool victim = rank == size - 1;
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	OK(MPI_Win_allocate(8192, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &w));
-	OK(MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN));
-	for (int i = 0; i < N; i++)
-		ones[i] = 1;
-	memset(mine, 0, 8192);
-	OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, w));
-	MPI_Barrier(MPI_COMM_WORLD);
-	if (victim) {
-		struct itimerval at = {.it_value.tv_usec = 1 + mix(seed) % 3000};
-		signal(SIGALRM, dies);
-		setitimer(ITIMER_REAL, &at, NULL);
-	}
-	// Its own elements are others than the survivors', at the same part.
-	MPI_Aint to = victim ? 4096 : 0;
-	long n = victim ? 1L << 40 : 20000;
-	for (long i = 0; i < n; i++) {
-		int count = i % 4 ? 1 : N - 2, odd = i % 16 == 3;
-		MPI_Accumulate(ones, count, MPI_INT64_T, 0, to, count, MPI_INT64_T, MPI_SUM, w);
-		if (i % 8 == 1)
-			MPI_Fetch_and_op(units, got, MPI_DOUBLE, 0, to + 8 * (N - 1), MPI_SUM, w);
-		if (odd)
-			MPI_Accumulate(ones, 1, MPI_INT64_T, 0, to + 8 * N + 1, 1, MPI_INT64_T, MPI_SUM, w);
-	}
-	OK(MPI_Win_flush_all(w));
-	int64_t first;
-	OK(MPI_Fetch_and_op(NULL, &first, MPI_INT64_T, 0, 8, MPI_NO_OP, w));
-	CHECK(first >= n / 4);
-	printf("rank %d survives\n", rank);
-	fflush(stdout);
-}
-
 int main(int argc, char **argv)
 {
 	const char *kind = argc > 1 ? argv[1] : "plain";
@@ -404,6 +369,10 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	if (strcmp(kind, "kill") == 0)
 		killed(seed);
+	else if (strcmp(kind, "kill-lock") == 0)
+		killed_locking(seed);
+	else if (strcmp(kind, "kill-pair") == 0)
+		killed_pairing(seed);
 	else
 		for (int i = 0; i < rounds; i++)
 			program(seed + i, threads ? 3 : 1);

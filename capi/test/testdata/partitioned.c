@@ -118,6 +118,47 @@ static void columns(void)
 	OK(MPI_Type_free(&column));
 }
 
+// spare receives into more room than the message needs, twice, also into a type with gaps.
+static void spare(void)
+{
+	enum { N = 6 };
+	int out[N], in[2 * N], wide[4 * N], flag, n;
+	MPI_Datatype second;
+	MPI_Request r[3];
+	MPI_Status s[3];
+	OK(MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &second));
+	OK(MPI_Type_commit(&second));
+	OK(MPI_Psend_init(out, 3, N / 3, MPI_INT, right, TAG, MPI_COMM_WORLD, MPI_INFO_NULL, &r[0]));
+	OK(MPI_Precv_init(in, 4, N / 2, MPI_INT, left, TAG, MPI_COMM_WORLD, MPI_INFO_NULL, &r[1]));
+	for (int round = 0; round < 4; round++) {
+		if (round == 2) { // another pair
+			OK(MPI_Request_free(&r[0]));
+			OK(MPI_Request_free(&r[1]));
+			OK(MPI_Psend_init(out, 3, N / 3, MPI_INT, right, TAG, MPI_COMM_WORLD, MPI_INFO_NULL, &r[0]));
+			OK(MPI_Precv_init(wide, 4, N / 2, second, left, TAG, MPI_COMM_WORLD, MPI_INFO_NULL, &r[1]));
+		}
+		for (int i = 0; i < N; i++)
+			out[i] = 100 * rank + 10 * round + i;
+		memset(in, -1, sizeof in);
+		memset(wide, -1, sizeof wide);
+		OK(MPI_Startall(2, r));
+		OK(MPI_Pready_range(0, 2, r[0]));
+		for (int part = 3; part >= 0; part--) // the last two get nothing
+			for (flag = 0; !flag;)
+				OK(MPI_Parrived(r[1], part, &flag));
+		for (int i = 0; i < N; i++)
+			CHECK((round < 2 ? in[i] : wide[2 * i]) == 100 * left + 10 * round + i);
+		OK(MPI_Waitall(2, r, s));
+		for (int i = N; i < 2 * N; i++)
+			CHECK(in[i] == -1 && wide[2 * i] == -1 && wide[2 * i - 1] == -1);
+		OK(MPI_Get_count(&s[1], MPI_INT, &n));
+		CHECK(n == N && s[1].MPI_SOURCE == left);
+	}
+	OK(MPI_Request_free(&r[0]));
+	OK(MPI_Request_free(&r[1]));
+	OK(MPI_Type_free(&second));
+}
+
 // orders makes messages of one tag in one order, and starts them in the other one. The first is
 // never started.
 static void orders(void)
@@ -256,6 +297,7 @@ int main(int argc, char **argv)
 		rounds(20);
 		columns();
 		orders();
+	spare();
 		nobody();
 		errors();
 	}

@@ -23,8 +23,8 @@ static void all(void)
 	hints();
 }
 
-// What jobs with replicas can do.
-static void replicas(void)
+// What jobs with replicas can do; led says that they run in leader order.
+static void replicas(int led)
 {
 	static const int kinds[] = {MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_CREATE};
 	for (int i = 0; i < 2; i++) {
@@ -33,13 +33,18 @@ static void replicas(void)
 			fences();
 			types();
 			sums();
-			active(1);
+			active(!led);
 		}
 		OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
-		FAILS(MPI_ERR_UNSUPPORTED_OPERATION, MPI_Win_lock(MPI_LOCK_SHARED, (rank + 1) % size, 0, win));
+		if (!led)
+			FAILS(MPI_ERR_UNSUPPORTED_OPERATION, MPI_Win_lock(MPI_LOCK_SHARED, (rank + 1) % size, 0, win));
 		OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win)); // its own
 		OK(MPI_Win_unlock(rank, win));
-		FAILS(MPI_ERR_UNSUPPORTED_OPERATION, MPI_Win_lock_all(0, win));
+		if (!led)
+			FAILS(MPI_ERR_UNSUPPORTED_OPERATION, MPI_Win_lock_all(0, win));
+		int *model, is;
+		OK(MPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &is));
+		CHECK(is && *model == (led ? MPI_WIN_SEPARATE : MPI_WIN_UNIFIED));
 		done();
 	}
 	double sum = 0, was, one = rank + 1;
@@ -66,7 +71,9 @@ int main(int argc, char **argv)
 	if (strcmp(what, "") == 0)
 		all();
 	else if (strcmp(what, "replicas") == 0)
-		replicas();
+		replicas(0);
+	else if (strcmp(what, "led") == 0)
+		replicas(1);
 	else
 		fatal(what);
 	return END;

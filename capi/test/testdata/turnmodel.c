@@ -20,7 +20,7 @@ static long accumulates;
 static void *member(void *arg)
 {
 	int self = (int)(intptr_t)arg;
-	struct lane_win w = {.turns = turns, .counts = counts, .row = LANE_CACHE_LINE, .self = self, .members = MEMBERS};
+	struct lane_win w = {.turns = turns, .counts = counts, .rows = LANE_CACHE_LINE, .self = self, .members = MEMBERS};
 	uint64_t ones[COUNT];
 	unsigned seed = (unsigned)self;
 	for (int i = 0; i < COUNT; i++)

@@ -174,6 +174,39 @@ static void transposed(void)
 	OK(MPI_Type_free(&one));
 }
 
+// limits are those of sizes, bounds and places: 2^62 bytes. Counts of statuses have none.
+static void limits(void)
+{
+	const MPI_Count most = (MPI_Count)1 << 62, all = INT64_MAX;
+	MPI_Datatype nothing, large;
+	MPI_Status status;
+	MPI_Count n;
+	int class;
+	OK(MPI_Type_contiguous_c(most, MPI_BYTE, &large));
+	OK(MPI_Type_size_c(large, &n));
+	CHECK(n == most);
+	OK(MPI_Type_free(&large));
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	MPI_Error_class(MPI_Type_contiguous_c(most + 1, MPI_BYTE, &large), &class);
+	CHECK(class == MPI_ERR_VALUE_TOO_LARGE);
+	MPI_Error_class(MPI_Type_create_resized_c(MPI_INT, 0, most + 1, &large), &class);
+	CHECK(class == MPI_ERR_VALUE_TOO_LARGE);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+	OK(MPI_Type_contiguous(0, MPI_INT, &nothing));
+	OK(MPI_Type_contiguous_c(all, nothing, &large)); // however many, they are nothing
+	OK(MPI_Type_size_c(large, &n));
+	CHECK(n == 0);
+	OK(MPI_Type_free(&large));
+	OK(MPI_Type_free(&nothing));
+	OK(MPI_Status_set_elements_c(&status, MPI_BYTE, all));
+	OK(MPI_Get_elements_c(&status, MPI_BYTE, &n));
+	CHECK(n == all);
+	OK(MPI_Get_count_c(&status, MPI_BYTE, &n));
+	CHECK(n == all);
+}
+
 static void contents(void)
 {
 	MPI_Datatype type, wide, inner[1];
@@ -198,6 +231,11 @@ static void contents(void)
 	OK(MPI_Type_set_name(wide, "wide"));
 	OK(MPI_Type_get_name(wide, name, &length));
 	CHECK(strcmp(name, "wide") == 0 && length == 4);
+	limits();
+	OK(MPI_Type_get_name(MPI_C_FLOAT_COMPLEX, name, &length));
+	CHECK(!strcmp(name, "MPI_C_COMPLEX")); /* of which the other is a synonym */
+	OK(MPI_Type_get_name(MPI_LONG_LONG, name, &length));
+	CHECK(!strcmp(name, "MPI_LONG_LONG_INT"));
 	OK(MPI_Type_get_name(MPI_C_BOOL, name, &length));
 	CHECK(strcmp(name, "MPI_C_BOOL") == 0);
 	CHECK(MPI_Type_fromint(MPI_Type_toint(wide)) == wide);

@@ -100,7 +100,7 @@ func TestLateProgramsThatDoNotAnswer(t *testing.T) {
 		t.Errorf("%q", o.stderr)
 	}
 	start := time.Now()
-	o = run(t, Config{Ranks: 1, Limit: time.Second}, "sleep") // it ignores the question
+	o = run(t, Config{Ranks: 1, Limit: 3 * time.Second}, "sleep") // it ignores the question, when it has started
 	if !strings.Contains(o.stderr, "doesn't say what it waits for") || o.report.Outcome != OutcomeTimedOut {
 		t.Errorf("%q", o.stderr)
 	}

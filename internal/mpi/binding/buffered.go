@@ -36,7 +36,7 @@ type waiting struct {
 func (p *Process) bsend(c *communicator, function string, d *data, dest, tag int32) (pending comm.Pending, s *sendBuffer, code Code) {
 	s = &c.sendBuffer
 	if !s.is() {
-		if s = &p.sendBuffer; c.session != nil {
+		if s = &p.sendBuffer; c.session != nil && c.session.sendBuffer.is() {
 			s = &c.session.sendBuffer
 		}
 	}
@@ -135,7 +135,8 @@ func (s *sendBuffer) room() int64 {
 		kept := s.waiting[:0]
 		for i, w := range s.waiting {
 			if over[i] {
-				s.end(w)
+				w.end()
+				s.used -= w.size
 			} else {
 				kept = append(kept, w)
 			}
@@ -171,22 +172,27 @@ func (s *sendBuffer) left() []bool {
 
 // end waits until a message has left and forgets it. If its receiver has died, that is no
 // error: the send has already succeeded.
-func (s *sendBuffer) end(w waiting) {
+func (w waiting) end() {
 	w.pending.Wait()
 	w.d.release()
 	w.c.release()
-	s.used -= w.size
 }
 
-// flush waits until all messages have left.
+// flush waits until all messages have left that are in the buffer now. Other threads may fill it
+// meanwhile.
 func (s *sendBuffer) flush() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, w := range s.waiting {
-		s.end(w)
+	messages := make([]comm.Pending, len(s.waiting))
+	for i, w := range s.waiting {
+		messages[i] = w.pending
 	}
-	clear(s.waiting)
-	s.waiting = s.waiting[:0]
+	s.mu.Unlock()
+	awaitLeft(messages)
+	for _, m := range messages {
+		if w, ok := s.take(m); ok {
+			w.end()
+		}
+	}
 }
 
 // attach provides a buffer.
@@ -226,19 +232,6 @@ func (p *Process) detach(c *communicator, s *sendBuffer, function string, addres
 	return Success
 }
 
-// iflush makes a request that ends when all messages that are buffered now have left.
-func (p *Process) iflush(c *communicator, s *sendBuffer, function string, request *Request) Code {
-	r := p.newRequest(c, function)
-	r.also = r.also[:0]
-	s.mu.Lock()
-	for _, w := range s.waiting {
-		r.also = append(r.also, w.pending.Handle())
-	}
-	s.mu.Unlock()
-	r.follow(engine.Handle{})
-	return p.publish(r, request)
-}
-
 // BufferAttach is MPI_Buffer_attach.
 func (p *Process) BufferAttach(buffer unsafe.Pointer, size int64) Code {
 	if !p.live() {
@@ -269,7 +262,7 @@ func (p *Process) BufferIflush(request *Request) Code {
 	if !p.live() {
 		return p.outOfTime("MPI_Buffer_iflush")
 	}
-	return p.iflush(p.world.Load(), &p.sendBuffer, "MPI_Buffer_iflush", request)
+	return p.iflush(p.self.Load(), &p.sendBuffer, "MPI_Buffer_iflush", request)
 }
 
 // CommAttachBuffer is MPI_Comm_attach_buffer.

@@ -18,7 +18,7 @@ func (p *Process) Allgather(v Variant, sendbuf unsafe.Pointer, sendcount int64, 
 	} else {
 		send = k.send(sendbuf, sendcount, sendtype)
 	}
-	if !k.good() {
+	if !k.apart() {
 		return k.stop()
 	}
 	return k.end(k.c.comm.Allgather(send, recv))
@@ -40,7 +40,7 @@ func (p *Process) Allgatherv(v Variant, sendbuf unsafe.Pointer, sendcount int64,
 	} else {
 		send = k.send(sendbuf, sendcount, sendtype)
 	}
-	if !k.good() {
+	if !k.apart() {
 		return k.stop()
 	}
 	return k.end(k.c.comm.Allgatherv(send, recv))

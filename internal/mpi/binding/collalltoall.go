@@ -18,7 +18,7 @@ func (p *Process) Alltoall(v Variant, sendbuf unsafe.Pointer, sendcount int64, s
 	} else {
 		send = k.send(sendbuf, k.times(sendcount), sendtype)
 	}
-	if !k.good() {
+	if !k.apart() {
 		return k.stop()
 	}
 	return k.end(k.c.comm.Alltoall(send, recv, 1))
@@ -42,7 +42,7 @@ func (p *Process) Alltoallv(v Variant, sendbuf unsafe.Pointer, sendcounts, sdisp
 	} else {
 		send = k.parts(1, n, outwards, k.displaced(sendbuf, sendcounts, sdispls, sendtype))
 	}
-	if !k.good() {
+	if !k.apart() {
 		return k.stop()
 	}
 	return k.end(k.c.comm.Alltoallv(send, recv))
@@ -66,7 +66,7 @@ func (p *Process) Alltoallw(v Variant, sendbuf unsafe.Pointer, sendcounts, sdisp
 	} else {
 		send = k.parts(1, n, outwards, k.typed(sendbuf, sendcounts, sdispls, sendtypes))
 	}
-	if !k.good() {
+	if !k.apart() {
 		return k.stop()
 	}
 	return k.end(k.c.comm.Alltoallv(send, recv))

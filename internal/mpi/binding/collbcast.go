@@ -25,7 +25,7 @@ func (p *Process) Bcast(v Variant, buffer unsafe.Pointer, count int64, datatype 
 	}
 	isRoot := k.root(root)
 	b := k.message(buffer, count, datatype, isRoot, !isRoot)
-	if !k.good() {
+	if !k.apart() {
 		return k.stop()
 	}
 	if v.persistent {

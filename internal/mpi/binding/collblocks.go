@@ -25,13 +25,24 @@ func (k *collective) message(buf unsafe.Pointer, count int64, datatype Datatype,
 	if !k.good() {
 		return nil
 	}
+	way := inwards
+	switch {
+	case out && in:
+		way = 0
+	case out:
+		way = outwards
+	}
 	if b, ok := k.p.plain.bytes(buf, count, datatype); ok {
+		k.reaches(way, b)
 		return b
 	}
 	d, code := k.p.incoming(k.c, k.function, buf, count, datatype)
 	if k.code = code; d.pooled == nil {
+		k.reaches(way, d.bytes)
 		return d.bytes
 	}
+	first, _ := d.typ.Span(count)
+	k.reaches(way, unsafe.Slice((*byte)(unsafe.Add(buf, first)), 1))
 	k.pooled = append(k.pooled, d.pooled)
 	k.note(d, out, in)
 	return d.bytes
@@ -72,6 +83,7 @@ func (k *collective) parts(which, n, way int, at func(i int) part) blocks {
 	}
 	list = list[:n]
 	k.blocks[which] = list
+	k.reach[way&inwards/inwards].list = which + 1
 	whole := int64(0) // bytes that need a buffer
 	for i := range list {
 		list[i] = nil
@@ -85,6 +97,7 @@ func (k *collective) parts(which, n, way int, at func(i int) part) blocks {
 		}
 		if first, contiguous := o.Contiguous(x.count); contiguous && way&copied == 0 {
 			list[i] = unsafe.Slice((*byte)(unsafe.Add(x.buf, first)), size)
+			k.reaches(way, list[i])
 		} else {
 			whole += size
 		}

@@ -47,6 +47,7 @@ type collective struct {
 	out, in []data    // to pack before, to unpack after
 	pooled  []*[]byte // buffers that blocks share
 	blocks  [2][][]byte
+	reach   [2]reach // of what is sent, and received
 	plan    *comm.Plan
 	started comm.Operation
 }
@@ -182,6 +183,7 @@ func (k *collective) release() {
 		k.giveBack()
 	}
 	c := k.c
+	k.reach = [2]reach{}
 	k.Variant, k.c, k.plan, k.started = Variant{}, nil, nil, comm.Operation{}
 	if c.inter == nil {
 		c.idle.Store(k)

@@ -21,7 +21,7 @@ func (p *Process) Gather(v Variant, sendbuf unsafe.Pointer, sendcount int64, sen
 	} else {
 		send = k.send(sendbuf, sendcount, sendtype)
 	}
-	if !k.good() {
+	if !k.apart() {
 		return k.stop()
 	}
 	return k.end(k.c.comm.Gather(send, recv, int(root)))
@@ -47,7 +47,7 @@ func (p *Process) Gatherv(v Variant, sendbuf unsafe.Pointer, sendcount int64, se
 	} else {
 		send = k.send(sendbuf, sendcount, sendtype)
 	}
-	if !k.good() {
+	if !k.apart() {
 		return k.stop()
 	}
 	return k.end(k.c.comm.Gatherv(send, recv, int(root)))

@@ -55,7 +55,7 @@ func (k *collective) notInPlace(buffers ...unsafe.Pointer) {
 
 // ends ends a call: plan is made only if the arguments are right.
 func (k *collective) ends(plan func() *comm.Plan) Code {
-	if !k.good() {
+	if !k.apart() {
 		return k.stop()
 	}
 	return k.end(plan())

@@ -16,7 +16,7 @@ func (p *Process) NeighborAllgather(v Variant, sendbuf unsafe.Pointer, sendcount
 	to := k.neighbours()
 	in := present(to.Sources, k.strided(recvbuf, recvcount, recvtype))
 	send, recv := k.send(sendbuf, sendcount, sendtype), k.parts(0, len(to.Sources), inwards, in)
-	if !k.good() {
+	if !k.apart() {
 		return k.stop()
 	}
 	return k.end(k.c.comm.NeighbourAllgather(send, recv, to))
@@ -32,7 +32,7 @@ func (p *Process) NeighborAllgatherv(v Variant, sendbuf unsafe.Pointer, sendcoun
 	to := k.neighbours()
 	in := present(to.Sources, k.displaced(recvbuf, recvcounts, displs, recvtype))
 	send, recv := k.send(sendbuf, sendcount, sendtype), k.parts(0, len(to.Sources), inwards, in)
-	if !k.good() {
+	if !k.apart() {
 		return k.stop()
 	}
 	return k.end(k.c.comm.NeighbourAllgather(send, recv, to))
@@ -85,7 +85,7 @@ func (k *collective) neighbours() comm.Neighbours {
 func (k *collective) neighbourAlltoall(to comm.Neighbours, out, in func(i int) part) Code {
 	send := k.parts(1, len(to.Destinations), outwards, present(to.Destinations, out))
 	recv := k.parts(0, len(to.Sources), inwards, present(to.Sources, in))
-	if !k.good() {
+	if !k.apart() {
 		return k.stop()
 	}
 	return k.end(k.c.comm.NeighbourAlltoall(send, recv, to))

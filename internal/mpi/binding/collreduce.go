@@ -27,7 +27,7 @@ func (p *Process) Reduce(v Variant, sendbuf, recvbuf unsafe.Pointer, count int64
 		send = k.send(sendbuf, count, datatype)
 	}
 	with := k.operator(op, datatype)
-	if !k.good() {
+	if !k.apart() {
 		return k.stop()
 	}
 	return k.end(k.c.comm.Reduce(send, recv, with, int(root)))
@@ -44,7 +44,7 @@ func (p *Process) Allreduce(v Variant, sendbuf, recvbuf unsafe.Pointer, count in
 	}
 	send, recv := k.operands(sendbuf, recvbuf, count, datatype)
 	with := k.operator(op, datatype)
-	if !k.good() {
+	if !k.apart() {
 		return k.stop()
 	}
 	return k.end(k.c.comm.Allreduce(send, recv, with))
@@ -58,7 +58,7 @@ func (p *Process) Scan(v Variant, sendbuf, recvbuf unsafe.Pointer, count int64, 
 	}
 	send, recv := k.operands(sendbuf, recvbuf, count, datatype)
 	with := k.operator(op, datatype)
-	if !k.good() {
+	if !k.apart() {
 		return k.stop()
 	}
 	return k.end(k.c.comm.Scan(send, recv, with))
@@ -77,7 +77,7 @@ func (p *Process) Exscan(v Variant, sendbuf, recvbuf unsafe.Pointer, count int64
 		send, recv = k.operands(sendbuf, recvbuf, count, datatype)
 	}
 	with := k.operator(op, datatype)
-	if !k.good() {
+	if !k.apart() {
 		return k.stop()
 	}
 	return k.end(k.c.comm.Exscan(send, recv, with))

@@ -49,12 +49,16 @@ func (k *collective) reduceScatter(sendbuf, recvbuf unsafe.Pointer, whole, own i
 	if k.c.inter != nil {
 		return k.reduceScatterAcross(sendbuf, recvbuf, whole, own, counts, datatype, op)
 	}
-	if isInPlace(sendbuf) {
+	inPlace := isInPlace(sendbuf)
+	if inPlace {
 		sendbuf = recvbuf // all of the operand is there, and the result goes to its beginning
 	}
 	send, recv := k.send(sendbuf, whole, datatype), k.receive(recvbuf, own, datatype)
+	if inPlace {
+		k.reach = [2]reach{}
+	}
 	with := k.operator(op, datatype)
-	if !k.good() {
+	if !k.apart() {
 		return k.stop()
 	}
 	return k.end(k.c.comm.ReduceScatter(send, recv, counts, with))

@@ -21,7 +21,7 @@ func (p *Process) Scatter(v Variant, sendbuf unsafe.Pointer, sendcount int64, se
 	} else {
 		recv = k.receive(recvbuf, recvcount, recvtype)
 	}
-	if !k.good() {
+	if !k.apart() {
 		return k.stop()
 	}
 	return k.end(k.c.comm.Scatter(send, recv, int(root)))
@@ -47,7 +47,7 @@ func (p *Process) Scatterv(v Variant, sendbuf unsafe.Pointer, sendcounts, displs
 	} else {
 		recv = k.receive(recvbuf, recvcount, recvtype)
 	}
-	if !k.good() {
+	if !k.apart() {
 		return k.stop()
 	}
 	return k.end(k.c.comm.Scatterv(send, recv, int(root)))

@@ -91,10 +91,17 @@ func (p *Process) contents(function string, o *datatype, maxIntegers, maxAddress
 	}
 	i, a, n := o.Arguments()
 	for _, room := range []struct {
-		what string
-		has  int
-		max  int64
-	}{{"integers", len(i), maxIntegers}, {"addresses", len(a), maxAddresses}, {"large counts", len(n), maxCounts}, {"datatypes", len(made.Types), maxTypes}} {
+		what   string
+		has    int
+		max    int64
+		absent bool
+	}{
+		{"integers", len(i), maxIntegers, integers == nil}, {"addresses", len(a), maxAddresses, addresses == nil},
+		{"large counts", len(n), maxCounts, counts == nil}, {"datatypes", len(made.Types), maxTypes, datatypes == nil},
+	} {
+		if room.has > 0 && room.absent {
+			return p.fail(nil, function, ErrArg, "the array for %d %s is NULL", room.has, room.what)
+		}
 		if int64(room.has) > room.max {
 			return p.fail(nil, function, ErrArg, "%s has %d %s, and there is room for %d", o.title(), room.has, room.what, room.max)
 		}

@@ -67,7 +67,6 @@ func (p *Process) linkUp(parent *communicator, conn *connection.Connection, acce
 	}
 	l := p.newLink(conn)
 	c := p.newInter(parent, inner)
-	c.session = nil
 	c.link.release() // parent's
 	c.link = l.retain()
 	return c, nil

@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -131,6 +132,7 @@ func (p *Process) FileOpen(comm Comm, filename *byte, amode int32, info Info, fh
 	})
 	if err != nil {
 		inner.Free()
+		p.sameNames(function, err)
 		if code != Success {
 			return code
 		}
@@ -196,9 +198,19 @@ func (p *Process) FileDelete(filename *byte, info Info) Code {
 		return p.failFileless(function, ErrInfo, "%s: %#x is no info object, or has been freed", name, uintptr(info))
 	}
 	if err := p.deleteFile(plainName(name)); err != nil {
+		p.sameNames(function, err)
 		return p.failFileless(function, classOfError(err), "%v", err)
 	}
 	return Success
+}
+
+// sameNames ends the job if the replicas of this rank mean different files: no error handler can
+// help, since the others go on as if all were well.
+func (p *Process) sameNames(function string, err error) {
+	if errors.Is(err, file.ErrNames) {
+		p.job.Abort(1, fmt.Sprintf("%s: %v; every replica of a rank must give the same name, so it mustn't come from the clock, the process's "+
+			"id or mkstemp", function, err))
+	}
 }
 
 // deleteFile deletes a file, once if this rank has replicas.

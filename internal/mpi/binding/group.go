@@ -165,6 +165,8 @@ func (p *Process) GroupTranslateRanks(group1 Group, n int32, ranks1 *int32, grou
 		return p.noGroup(function, group2)
 	case n < 0:
 		return p.fail(nil, function, ErrArg, "the number of ranks is %d", n)
+	case n > 0 && (ranks1 == nil || ranks2 == nil):
+		return p.fail(nil, function, ErrArg, "the arrays of %d ranks are at %p and %p", n, ranks1, ranks2)
 	}
 	to := array(ranks2, n)
 	for i, r := range array(ranks1, n) {
@@ -182,6 +184,9 @@ func (p *Process) GroupTranslateRanks(group1 Group, n int32, ranks1 *int32, grou
 
 // GroupIncl is MPI_Group_incl.
 func (p *Process) GroupIncl(group Group, n int32, ranks *int32, newgroup *Group) Code {
+	if code := p.listed("MPI_Group_incl", group, n, ranks); code != Success {
+		return code
+	}
 	return p.choose("MPI_Group_incl", group, n, func(yield func(int64) bool) {
 		each(array(ranks, n), yield)
 	}, true, newgroup)
@@ -189,6 +194,9 @@ func (p *Process) GroupIncl(group Group, n int32, ranks *int32, newgroup *Group)
 
 // GroupExcl is MPI_Group_excl.
 func (p *Process) GroupExcl(group Group, n int32, ranks *int32, newgroup *Group) Code {
+	if code := p.listed("MPI_Group_excl", group, n, ranks); code != Success {
+		return code
+	}
 	return p.choose("MPI_Group_excl", group, n, func(yield func(int64) bool) {
 		each(array(ranks, n), yield)
 	}, false, newgroup)
@@ -204,6 +212,14 @@ func (p *Process) GroupRangeExcl(group Group, n int32, ranges *int32, newgroup *
 	return p.selectRanges("MPI_Group_range_excl", group, n, ranges, false, newgroup)
 }
 
+// listed checks that there is a list of n ranks of a group.
+func (p *Process) listed(function string, h Group, n int32, list *int32) Code {
+	if n > 0 && list == nil && p.group(h) != nil {
+		return p.fail(nil, function, ErrArg, "the array of %d elements is NULL", n)
+	}
+	return Success
+}
+
 func each(ranks []int32, yield func(int64) bool) {
 	for _, r := range ranks {
 		if !yield(int64(r)) {
@@ -214,6 +230,9 @@ func each(ranks []int32, yield func(int64) bool) {
 
 // selectRanges is choose for triplets of first, last and stride.
 func (p *Process) selectRanges(function string, h Group, n int32, ranges *int32, include bool, newgroup *Group) Code {
+	if code := p.listed(function, h, n, ranges); code != Success {
+		return code
+	}
 	triplets := array(ranges, 3*max(n, 0))
 	for i := 0; i < len(triplets); i += 3 {
 		if triplets[i+2] == 0 && p.group(h) != nil {
@@ -275,6 +294,7 @@ func (p *Process) choose(function string, h Group, n int32, choice func(yield fu
 
 // GroupFree is MPI_Group_free.
 func (p *Process) GroupFree(group *Group) Code {
+	p.forgetGroup(*group) // before another one may get its handle
 	if *group != GroupEmpty && p.groups.remove(uintptr(*group)) == nil {
 		return p.noGroup("MPI_Group_free", *group)
 	}

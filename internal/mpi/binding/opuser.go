@@ -106,8 +106,12 @@ func (p *Process) ReduceLocal(inbuf, inoutbuf unsafe.Pointer, count int64, datat
 	if code != Success {
 		return code
 	}
-	if _, _, code = p.usable(nil, function, inoutbuf, count, datatype); code != Success {
+	_, size, code := p.usable(nil, function, inoutbuf, count, datatype)
+	if code != Success {
 		return code
+	}
+	if _, contiguous := typ.Contiguous(count); size > 0 && (inbuf == inoutbuf || contiguous && distance(inbuf, inoutbuf) < uintptr(size)) {
+		return p.fail(nil, function, ErrBuffer, "the two buffers overlap")
 	}
 	if o.fn != 0 {
 		if count > 0 {

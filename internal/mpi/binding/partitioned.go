@@ -136,23 +136,26 @@ func (w *partitioned) finish(r *request, _ engine.Status, err error) error {
 	}
 	r.source, r.tag = w.peer, w.tag
 	if err == nil {
-		r.bytes = int64(len(r.d.bytes))
+		r.bytes = int64(w.message.Bytes())
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		for part := range w.parts {
-			w.unpack(&r.d, part)
+			w.unpack(&r.d, part, r.bytes)
 		}
 	}
 	return err
 }
 
-// unpack puts a part that has arrived where the program wants it, once. The caller holds the lock.
-func (w *partitioned) unpack(d *data, part int32) {
+// unpack puts a part that has arrived where the program wants it, once. The message has total
+// bytes, which may be less than there is room for. The caller holds the lock.
+func (w *partitioned) unpack(d *data, part int32, total int64) {
 	if d.pooled == nil || w.mark(part) {
 		return
 	}
 	at := int64(part) * w.size
-	d.typ.Unpack(d.bytes[at:at+w.size], d.buf, d.count, at)
+	if end := min(at+w.size, total); end > at {
+		d.typ.Unpack(d.bytes[at:end], d.buf, d.count, at)
+	}
 }
 
 // free implements work.
@@ -261,7 +264,7 @@ func (p *Process) Parrived(request Request, partition int32, flag *int32) Code {
 	}
 	if arrived {
 		w.mu.Lock()
-		w.unpack(&r.d, partition)
+		w.unpack(&r.d, partition, int64(w.message.Bytes()))
 		w.mu.Unlock()
 	}
 	*flag = truth(arrived)

@@ -27,6 +27,9 @@ func (p *Process) requestList(function string, count int32, requests *Request) (
 	if count < 0 {
 		return nil, p.fail(nil, function, ErrCount, "the count is %d", count)
 	}
+	if requests == nil && count > 0 {
+		return nil, p.Null(function, "array_of_requests")
+	}
 	l := lists.Get().(*list)
 	l.handles, l.active, l.engine, l.mixed = array(requests, count), 0, p.job.Engine(), false
 	first := true

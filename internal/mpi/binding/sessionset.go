@@ -2,6 +2,7 @@ package binding
 
 import (
 	"strconv"
+	"strings"
 
 	"banyan/internal/proto"
 )
@@ -69,10 +70,10 @@ func (p *Process) pset(function string, session Session, name *byte, result bool
 	case !result:
 		return nil, nil, p.fail(&s.communicator, function, ErrArg, "the argument for the result is NULL")
 	}
-	switch goString(name) {
-	case psets[0]:
+	switch set := goString(name); { // in a URI, the case of these parts doesn't matter
+	case strings.EqualFold(set, psets[0]):
 		return s, p.world.Load().comm.Ranks(), Success
-	case psets[1]:
+	case strings.EqualFold(set, psets[1]):
 		return s, p.self.Load().comm.Ranks(), Success
 	}
 	return nil, nil, p.fail(&s.communicator, function, ErrArg, "there is no process set %q: there are %s and %s", goString(name), psets[0], psets[1])

@@ -65,6 +65,9 @@ func putIndex(to *int32, index int) error {
 // TCvarHandleAlloc is MPI_T_cvar_handle_alloc.
 func (p *Process) TCvarHandleAlloc(cvarIndex int32, objHandle unsafe.Pointer, handle *uintptr, count *int32) Code {
 	return p.withTool(func(t *tool.Interface) error {
+		if handle == nil {
+			return tool.ErrValue
+		}
 		h, c, err := t.OpenControl(int(cvarIndex))
 		if err != nil {
 			return err
@@ -81,6 +84,9 @@ func (p *Process) TCvarHandleAlloc(cvarIndex int32, objHandle unsafe.Pointer, ha
 // TCvarHandleFree is MPI_T_cvar_handle_free.
 func (p *Process) TCvarHandleFree(handle *uintptr) Code {
 	return p.withTool(func(t *tool.Interface) error {
+		if handle == nil {
+			return tool.ErrValue
+		}
 		if err := t.CloseControl(*handle); err != nil {
 			return err
 		}

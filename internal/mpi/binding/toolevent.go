@@ -101,6 +101,9 @@ func (p *Process) TEventGetIndex(name *byte, eventIndex *int32) Code {
 // TEventHandleAlloc is MPI_T_event_handle_alloc.
 func (p *Process) TEventHandleAlloc(eventIndex int32, objHandle unsafe.Pointer, info Info, eventRegistration *uintptr) Code {
 	return p.withTool(func(t *tool.Interface) (err error) {
+		if eventRegistration == nil {
+			return tool.ErrValue
+		}
 		*eventRegistration, err = t.Register(int(eventIndex))
 		return err
 	})

@@ -48,6 +48,9 @@ func (p *Process) TPvarGetIndex(name *byte, varClass int32, pvarIndex *int32) Co
 // TPvarSessionCreate is MPI_T_pvar_session_create.
 func (p *Process) TPvarSessionCreate(session *uintptr) Code {
 	return p.withTool(func(t *tool.Interface) error {
+		if session == nil {
+			return tool.ErrValue
+		}
 		*session = t.OpenSession()
 		return nil
 	})
@@ -56,6 +59,9 @@ func (p *Process) TPvarSessionCreate(session *uintptr) Code {
 // TPvarSessionFree is MPI_T_pvar_session_free.
 func (p *Process) TPvarSessionFree(session *uintptr) Code {
 	return p.withTool(func(t *tool.Interface) error {
+		if session == nil {
+			return tool.ErrValue
+		}
 		if err := t.CloseSession(*session); err != nil {
 			return err
 		}
@@ -67,6 +73,9 @@ func (p *Process) TPvarSessionFree(session *uintptr) Code {
 // TPvarHandleAlloc is MPI_T_pvar_handle_alloc.
 func (p *Process) TPvarHandleAlloc(session uintptr, pvarIndex int32, objHandle unsafe.Pointer, handle *uintptr, count *int32) Code {
 	return p.withTool(func(t *tool.Interface) error {
+		if handle == nil {
+			return tool.ErrValue
+		}
 		h, err := t.Open(session, int(pvarIndex))
 		if err != nil {
 			return err
@@ -80,6 +89,9 @@ func (p *Process) TPvarHandleAlloc(session uintptr, pvarIndex int32, objHandle u
 // TPvarHandleFree is MPI_T_pvar_handle_free.
 func (p *Process) TPvarHandleFree(session uintptr, handle *uintptr) Code {
 	return p.withTool(func(t *tool.Interface) error {
+		if handle == nil {
+			return tool.ErrValue
+		}
 		if err := t.Close(session, *handle); err != nil {
 			return err
 		}

@@ -106,6 +106,9 @@ func (p *Process) CartGet(comm Comm, maxdims int32, dims, periods, coords *int32
 	if int(maxdims) < len(t.Dims) {
 		return p.fail(c, function, ErrDims, "there is room for %d dimensions, and the topology has %d", maxdims, len(t.Dims))
 	}
+	if len(t.Dims) > 0 && (dims == nil || periods == nil || coords == nil) {
+		return p.fail(c, function, ErrArg, "the arrays are at %p, %p and %p", dims, periods, coords)
+	}
 	here := t.Coordinates(t.rank)
 	for i, d := range t.Dims {
 		array(dims, maxdims)[i], array(coords, maxdims)[i] = int32(d), int32(here[i])
@@ -122,6 +125,9 @@ func (p *Process) CartRank(comm Comm, coords, rank *int32) Code {
 		return code
 	}
 	at := make([]int, len(t.Dims))
+	if len(at) > 0 && coords == nil {
+		return p.fail(c, function, ErrArg, "the array of coordinates is NULL")
+	}
 	for i, x := range array(coords, int32(len(at))) {
 		at[i] = int(x)
 	}
@@ -144,6 +150,8 @@ func (p *Process) CartCoords(comm Comm, rank, maxdims int32, coords *int32) Code
 		return p.fail(c, function, ErrRank, "the rank is %d, and the topology has %d", rank, t.Size())
 	case int(maxdims) < len(t.Dims):
 		return p.fail(c, function, ErrDims, "there is room for %d dimensions, and the topology has %d", maxdims, len(t.Dims))
+	case len(t.Dims) > 0 && coords == nil:
+		return p.fail(c, function, ErrArg, "the array of coordinates is NULL")
 	}
 	for i, x := range t.Coordinates(int(rank)) {
 		array(coords, maxdims)[i] = int32(x)
@@ -179,6 +187,9 @@ func (p *Process) CartSub(comm Comm, remainDims *int32, newcomm *Comm) Code {
 		return code
 	}
 	keep := make([]bool, len(t.Dims))
+	if len(keep) > 0 && remainDims == nil {
+		return p.fail(c, function, ErrArg, "the array of dimensions is NULL")
+	}
 	for i, x := range array(remainDims, int32(len(keep))) {
 		keep[i] = x != 0
 	}

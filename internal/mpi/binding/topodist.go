@@ -99,6 +99,9 @@ func (p *Process) DistGraphCreate(commOld Comm, n int32, sources, degrees, desti
 	if code != Success {
 		return code
 	}
+	if n > 0 && degrees == nil {
+		return p.fail(c, function, ErrArg, "the degrees of %d sources are NULL", n)
+	}
 	total := int32(0)
 	for i, d := range array(degrees, n) {
 		if d < 0 {

@@ -13,6 +13,9 @@ func (p *Process) Waitsome(incount int32, arrayOfRequests *Request, outcount, ar
 		*outcount = Undefined
 		return Success
 	}
+	if arrayOfIndices == nil {
+		return p.Null("MPI_Waitsome", "array_of_indices")
+	}
 	l.awaitFirst()
 	return p.reportSome(l, "MPI_Waitsome", true, outcount, arrayOfIndices, arrayOfStatuses)
 }
@@ -36,6 +39,9 @@ func (p *Process) testSome(function string, count int32, requests *Request, reti
 	if l.active == 0 {
 		*outcount = Undefined
 		return Success
+	}
+	if indices == nil {
+		return p.Null(function, "array_of_indices")
 	}
 	l.firstOver()
 	return p.reportSome(l, function, retire, outcount, indices, statuses)

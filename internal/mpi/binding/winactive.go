@@ -41,6 +41,7 @@ func (p *Process) WinPost(group Group, assert int32, win Win) Code {
 	if err := w.rma.Post(ranks); err != nil {
 		return p.failWith(&w.communicator, function, err)
 	}
+	w.rma.NamePost(uint64(group))
 	return Success
 }
 
@@ -59,6 +60,7 @@ func (p *Process) WinStart(group Group, assert int32, win Win) Code {
 	if err := w.rma.Start(ranks); err != nil {
 		return p.failWith(&w.communicator, function, err)
 	}
+	w.rma.NameStart(uint64(group))
 	return Success
 }
 
@@ -104,4 +106,20 @@ func (p *Process) WinTest(win Win, flag *int32) Code {
 		return p.failWith(&w.communicator, function, err)
 	}
 	return Success
+}
+
+// NudgeWindow wakes the members of a window that may sleep: C has told one of them something.
+func (p *Process) NudgeWindow(win Win) {
+	if w := p.window(win); w != nil {
+		w.memory.Nudge()
+	}
+}
+
+// forgetGroup has C forget a group that is freed.
+func (p *Process) forgetGroup(group Group) {
+	for _, h := range p.wins.live() {
+		if w := p.wins.get(h); w != nil {
+			w.rma.ForgetGroup(uint64(group))
+		}
+	}
 }

@@ -125,14 +125,24 @@ func (p *Process) makeWindow(n newWindow) Code {
 		inner.Free()
 		return p.failWith(c, n.function, err)
 	}
+	noLocks, _ := hints.get("no_locks")
+	dynamic := n.flavor == WinFlavorDynamic
+	answers, err := rma.Order(inner, dynamic, noLocks == "true")
+	if err != nil {
+		memory.Close()
+		inner.Free()
+		return p.failWith(c, n.function, err)
+	}
 	w := &window{memory: memory, flavor: n.flavor}
 	w.communicator.comm, w.what, w.link = inner, "window", c.link.retain()
 	w.uses.Store(1)
-	noLocks, _ := hints.get("no_locks")
-	w.rma = rma.Open(rma.Config{Comm: inner, Memory: memory, Dynamic: n.flavor == WinFlavorDynamic, NoLocks: noLocks == "true"})
+	w.rma = rma.Open(rma.Config{Comm: inner, Memory: memory, Dynamic: dynamic, NoLocks: noLocks == "true", Answers: answers})
 	w.errhandler.Store(fatal)
 	w.info.Store(hints.copy())
 	w.values = &windowValues{n.size, int32(n.unit), n.flavor, WinUnified}
+	if w.rma.Separate() {
+		w.values.model = WinSeparate
+	}
 	h := p.wins.add(w)
 	if h == 0 {
 		w.rma.Close()
@@ -191,6 +201,9 @@ func (p *Process) WinFree(win *Win) Code {
 		_, err = w.comm.Agree(0)
 	}
 	if err != nil && !isLoss(err) {
+		return p.failWith(&w.communicator, function, err)
+	}
+	if err := w.rma.Freed(); err != nil {
 		return p.failWith(&w.communicator, function, err)
 	}
 	p.job.Engine().DropWin(uint64(*win))

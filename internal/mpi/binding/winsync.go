@@ -2,7 +2,6 @@ package binding
 
 import (
 	"errors"
-	"sync/atomic"
 
 	"banyan/internal/runtime/process"
 )
@@ -10,12 +9,6 @@ import (
 // isLoss says that an error is the death of a rank, or what another rank has made of one.
 func isLoss(err error) bool {
 	return errors.Is(err, process.ErrRankLost) || errors.Is(err, process.ErrRevoked)
-}
-
-// order keeps loads and stores before it apart from those after it, in C as well.
-func order() {
-	var word atomic.Uint32
-	word.Swap(1)
 }
 
 const (
@@ -41,10 +34,14 @@ func (p *Process) WinFence(assert int32, win Win) Code {
 
 // WinSync is MPI_Win_sync.
 func (p *Process) WinSync(win Win) Code {
-	if p.window(win) == nil {
-		return p.noWin("MPI_Win_sync", win)
+	const function = "MPI_Win_sync"
+	w := p.window(win)
+	if w == nil {
+		return p.noWin(function, win)
 	}
-	order()
+	if err := w.rma.Sync(); err != nil {
+		return p.failWith(&w.communicator, function, err)
+	}
 	return Success
 }
 

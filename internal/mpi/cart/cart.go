@@ -2,7 +2,11 @@
 // order, and a balanced choice of dimensions (MPI_Dims_create).
 package cart
 
-import "errors"
+import (
+	"errors"
+	"math"
+	"slices"
+)
 
 // Grid is a Cartesian arrangement of the ranks from 0 to Size-1. The last dimension varies
 // fastest.
@@ -76,8 +80,10 @@ func (g Grid) Sub(rank int, keep []bool) (sub Grid, number int) {
 // ErrDims says that the given dimensions don't divide the number of ranks.
 var ErrDims = errors.New("the dimensions that are given don't divide the number of ranks")
 
-// Balance fills in the dimensions that are 0, so that the product of all is n. They are as
-// close to each other as possible, the largest first.
+// Balance fills in the dimensions that are 0, so that the product of all is n, the largest
+// first. The difference of the largest and the smallest is as small as possible; of several such
+// choices the one counts whose smallest is largest, then the one whose second smallest is, and
+// so on.
 func Balance(n int, dims []int) error {
 	free := 0
 	for _, d := range dims {
@@ -95,7 +101,7 @@ func Balance(n int, dims []int) error {
 		}
 		return nil
 	}
-	factors, _ := factor(n, free, n)
+	factors := spread(n, free)
 	for i := range dims {
 		if dims[i] == 0 {
 			dims[i], factors = factors[0], factors[1:]
@@ -104,22 +110,81 @@ func Balance(n int, dims []int) error {
 	return nil
 }
 
-// factor writes n as a product of k factors of at most limit, in descending order. The first is
-// as small as possible, then the second, and so on.
-func factor(n, k, limit int) ([]int, bool) {
-	if k == 1 {
-		return []int{n}, n <= limit
+// spread writes n as a product of k factors in descending order, those of Balance.
+func spread(n, k int) []int {
+	s := search{divisors: divisors(n), factors: make([]int, k)}
+	s.from(n, 0)
+	return s.best
+}
+
+// search tries products of factors.
+type search struct {
+	divisors []int // of the product, ascending
+	factors  []int // the ones tried
+	best     []int // nil at first
+}
+
+// from tries all factors from position i on, whose product is n.
+func (s *search) from(n, i int) {
+	k := len(s.factors)
+	if i == k-1 {
+		if i == 0 || n <= s.factors[i-1] {
+			s.factors[i] = n
+			s.compare()
+		}
+		return
 	}
-	for first := 1; first <= min(n, limit); first++ {
-		if n%first != 0 || !reaches(first, k, n) {
+	for _, d := range s.divisors {
+		if i > 0 && d > s.factors[i-1] {
+			return
+		}
+		if n%d != 0 || !reaches(d, k-i, n) {
 			continue
 		}
-		if rest, ok := factor(n/first, k-1, first); ok {
-			return append([]int{first}, rest...), true
+		// The others can't all be larger than their mean, so the difference is at least d less
+		// that.
+		if s.best != nil && i == 0 && d-root(n/d, k-1) > s.best[0]-s.best[k-1] {
+			return
+		}
+		if s.best != nil && i > 0 && s.factors[0]-d > s.best[0]-s.best[k-1] {
+			continue // the others are no larger
+		}
+		s.factors[i] = d
+		s.from(n/d, i+1)
+	}
+}
+
+// compare keeps the factors if they are better than the best.
+func (s *search) compare() {
+	if s.best != nil {
+		f, b, last := s.factors, s.best, len(s.factors)-1
+		better := b[0] - b[last] - f[0] + f[last]
+		for i := last; i >= 0 && better == 0; i-- {
+			better = f[i] - b[i]
+		}
+		if better <= 0 {
+			return
 		}
 	}
-	return nil, false
+	s.best = slices.Clone(s.factors)
 }
+
+// divisors are those of n, ascending.
+func divisors(n int) []int {
+	var low, high []int
+	for d := 1; d <= n/d; d++ {
+		if n%d == 0 {
+			if low = append(low, d); d < n/d {
+				high = append(high, n/d)
+			}
+		}
+	}
+	slices.Reverse(high)
+	return append(low, high...)
+}
+
+// root is at least the largest number whose power of k is at most n.
+func root(n, k int) int { return int(math.Pow(float64(n), 1/float64(k))) + 1 }
 
 // reaches says whether b to the power of k is at least n.
 func reaches(b, k, n int) bool {

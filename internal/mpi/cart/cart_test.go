@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -22,6 +23,9 @@ func TestBalance(t *testing.T) {
 		{6, []int{2, 3}, []int{2, 3}},
 		{1000003, []int{0, 0}, []int{1000003, 1}},
 		{1 << 20, []int{0, 0, 0, 0}, []int{32, 32, 32, 32}},
+		{7488, []int{0, 0, 0}, []int{26, 18, 16}},             // not 24, 24, 13
+		{5040, []int{0, 0, 0}, []int{21, 16, 15}},             // as close: 20, 18, 14
+		{98784, []int{0, 0, 0, 0, 0}, []int{14, 14, 9, 8, 7}}, // as close: 14, 12, 12, 7, 7
 	} {
 		got := slices.Clone(tc.dims)
 		if err := Balance(tc.n, got); err != nil || !slices.Equal(got, tc.want) {
@@ -35,10 +39,11 @@ func TestBalance(t *testing.T) {
 	}
 }
 
-// No other factors have a smaller largest one, and the product is n.
+// No other factors are closer to each other, those that are as close don't have larger small
+// ones, and the product is n.
 func TestBalanceIsBest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n, k := rapid.IntRange(1, 2000).Draw(t, "n"), rapid.IntRange(1, 4).Draw(t, "k")
+		n, k := rapid.IntRange(1, 20000).Draw(t, "n"), rapid.IntRange(1, 4).Draw(t, "k")
 		dims := make([]int, k)
 		if err := Balance(n, dims); err != nil {
 			t.Fatal(err)
@@ -46,24 +51,43 @@ func TestBalanceIsBest(t *testing.T) {
 		if (Grid{Dims: dims}).Size() != n || !slices.IsSortedFunc(dims, func(a, b int) int { return b - a }) {
 			t.Fatal(dims)
 		}
-		if smallest(n, k) != dims[0] {
-			t.Fatalf("%v, but the largest could be %d", dims, smallest(n, k))
-		}
+		ascending := func(f []int) []int { f = slices.Clone(f); slices.Reverse(f); return f }
+		products(n, k, n, func(f []int) {
+			d, best := f[0]-f[k-1], dims[0]-dims[k-1]
+			if d < best || d == best && slices.Compare(ascending(f), ascending(dims)) > 0 {
+				t.Fatalf("%v, and not %v", dims, f)
+			}
+		})
 	})
 }
 
-// smallest is the least possible largest factor. It tries all.
-func smallest(n, k int) int {
-	if k == 1 {
-		return n
+// products calls do with all descending products of k factors, at most limit each, that are n.
+func products(n, k, limit int, do func([]int)) {
+	if k == 0 {
+		if n == 1 {
+			do(nil)
+		}
+		return
 	}
-	best := n
-	for d := 1; d <= n; d++ {
+	for d := 1; d <= min(n, limit); d++ {
 		if n%d == 0 {
-			best = min(best, max(d, smallest(n/d, k-1)))
+			products(n/d, k-1, d, func(rest []int) { do(append([]int{d}, rest...)) })
 		}
 	}
-	return best
+}
+
+// The search ends soon for the worst numbers, too: those with the most divisors, and large primes.
+func TestBalanceIsQuick(t *testing.T) {
+	for _, n := range []int{735134400, 1<<31 - 1, 1 << 30, 1396755360, 2 * 1073741789} {
+		for k := 1; k <= 12; k++ {
+			dims := make([]int, k)
+			begun := time.Now()
+			if err := Balance(n, dims); err != nil || (Grid{Dims: dims}).Size() != n {
+				t.Errorf("%d in %d: %v, %v", n, k, dims, err)
+			}
+			t.Logf("%d in %d: %v, %v", n, k, dims, time.Since(begun))
+		}
+	}
 }
 
 func TestCoordinates(t *testing.T) {

@@ -47,11 +47,12 @@ type Partitioned struct {
 
 // pieces is how a partitioned message is cut.
 type pieces struct {
-	n    int // how many
-	size int // of each, in bytes; the last may be shorter
-	per  int // the sender's parts in each
-	base int // operations of the schedule before them
-	err  error
+	n     int // how many
+	size  int // of each, in bytes; the last may be shorter
+	total int // bytes of all
+	per   int // the sender's parts in each
+	base  int // operations of the schedule before them
+	err   error
 }
 
 const (
@@ -75,7 +76,7 @@ func (c *Comm) SendParts(data []byte, parts, dest, tag int) (*Partitioned, error
 		return nil, err
 	}
 	p.parts = parts
-	l := &pieces{n: parts, per: 1}
+	l := &pieces{n: parts, per: 1, total: len(data)}
 	switch {
 	case c.copies:
 		l.n, l.per = 1, max(parts, 1)
@@ -98,7 +99,7 @@ func (c *Comm) ReceiveParts(buffer []byte, source, tag int) (*Partitioned, error
 		return nil, err
 	}
 	if c.copies {
-		p.layout.Store(&pieces{n: 1, size: len(buffer)})
+		p.layout.Store(&pieces{n: 1, size: len(buffer), total: len(buffer)})
 	}
 	return p, nil
 }
@@ -155,7 +156,7 @@ func (p *Partitioned) Start() engine.Handle {
 	if p.Sends() {
 		p.startSend()
 	} else if l := p.layout.Load(); l != nil {
-		p.layout.Store(&pieces{n: l.n, size: l.size, err: l.err})
+		p.layout.Store(&pieces{n: l.n, size: l.size, total: l.total, err: l.err})
 		p.receives()
 	} else {
 		b := s.Scratch(layoutSize)
@@ -189,16 +190,17 @@ func (p *Partitioned) startSend() {
 	s.Given(l.n)
 }
 
-// learn takes the layout that the sender tells. Both ends must have as much data. If they haven't,
-// the pieces are received nevertheless, as far as there is room: the sender must not wait for ever.
+// learn takes the layout that the sender tells. The receiver may have more room than the sender has
+// data. If it has less, the pieces are received nevertheless, as far as there is room: the sender
+// must not wait for ever.
 func (p *Partitioned) learn(b []byte) {
 	n, size, total := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])
-	l := &pieces{n: int(n), size: int(size), base: 1}
+	l := &pieces{n: int(n), size: int(size), total: int(total), base: 1}
 	switch {
 	case n > maxPieces || size > maxPiece || total > maxPiece || n*size < total || total > 0 && (n-1)*size >= total:
 		l = &pieces{err: ErrLayout}
-	case total != uint64(len(p.data)):
-		l.err = &process.SizeError{Source: p.peer, Tag: int32(p.tag), Has: int(total), Fit: len(p.data), Err: process.ErrMismatch}
+	case total > uint64(len(p.data)):
+		l.err = &process.SizeError{Source: p.peer, Tag: int32(p.tag), Has: int(total), Fit: len(p.data), Err: process.ErrTruncated}
 	}
 	p.layout.Store(l)
 }
@@ -206,6 +208,10 @@ func (p *Partitioned) learn(b []byte) {
 // receives adds the receives of a round.
 func (p *Partitioned) receives() {
 	l := p.layout.Load()
+	if p.c.copies { // nobody has told how much comes
+		p.schedule.TakeTagged(p.peer, 0, p.data)
+		return
+	}
 	for i := range l.n {
 		p.schedule.ReceiveTagged(p.peer, int32(i), p.piece(l, i))
 	}
@@ -213,7 +219,8 @@ func (p *Partitioned) receives() {
 
 // piece is the part of the data that is in a piece.
 func (p *Partitioned) piece(l *pieces, i int) []byte {
-	return p.data[min(i*l.size, len(p.data)):min((i+1)*l.size, len(p.data))]
+	end := min(l.total, len(p.data))
+	return p.data[min(i*l.size, end):min((i+1)*l.size, end)]
 }
 
 // Ready says that a part of the sender's may travel. Each part is made ready once in a round.
@@ -234,8 +241,13 @@ func (p *Partitioned) Ready(part int) {
 }
 
 // Arrived tells whether the bytes from first to last-1 have arrived in this round. The error is
-// that of the operation, which has failed then.
+// that of the operation, which has failed then. What is behind the sender's data has arrived with
+// all of it.
 func (p *Partitioned) Arrived(first, last int) (bool, error) {
+	if p.c.copies { // all comes at once, and only the end tells how much it was
+		is, err := p.c.eng.Arrived(&p.schedule, 0, maxPieces+2)
+		return is, p.Outcome(err)
+	}
 	l := p.layout.Load()
 	if l == nil {
 		p.c.eng.TestUntil(func(func(engine.Handle) bool) bool { return p.layout.Load() != nil })
@@ -245,11 +257,22 @@ func (p *Partitioned) Arrived(first, last int) (bool, error) {
 		}
 	}
 	from, to := 0, l.n
-	if l.size > 0 && first < last {
+	if l.size > 0 && first < min(last, l.total) {
 		from, to = min(first/l.size, l.n), min((last-1)/l.size+1, l.n)
 	}
 	is, err := p.c.eng.Arrived(&p.schedule, l.base+from, l.base+to)
 	return is, p.Outcome(err)
+}
+
+// Bytes is how much a round that has ended well has brought; 0 before the first.
+func (p *Partitioned) Bytes() int {
+	if p.c.copies {
+		return p.schedule.Taken()
+	}
+	if l := p.layout.Load(); l != nil {
+		return l.total
+	}
+	return 0
 }
 
 // Outcome is the error of a round whose operation in the engine has ended with err.

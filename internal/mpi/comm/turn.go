@@ -2,9 +2,9 @@ package comm
 
 import (
 	"fmt"
-	"unsafe"
 
 	"banyan/internal/proto"
+	"banyan/internal/runtime/window"
 )
 
 // HasTurns tells whether accumulates at a member's part take turns in memory that the members on
@@ -14,14 +14,12 @@ func (w *Window) HasTurns(rank int) bool { return w.memory != nil && w.place[ran
 // Place is a member's number among those on this host, -1 if it is elsewhere.
 func (w *Window) Place(rank int) int { return w.place[rank] }
 
-// Turns is where C finds the words of turns, and this member's number among so many. turns is nil
-// if there are none.
-func (w *Window) Turns() (turns, counts unsafe.Pointer, row, self, members int) {
-	if w.memory == nil {
-		return nil, nil, 0, 0, 0
+// Words is where C finds the words of turns, locks and epochs; without them its Turns is nil.
+func (w *Window) Words() (words window.Words) {
+	if w.memory != nil {
+		words = w.memory.Words()
 	}
-	turns, counts, row = w.memory.Turns()
-	return turns, counts, row, w.memory.Self(), w.memory.Members()
+	return words
 }
 
 // TryTurn begins an accumulate at the part of a member that has turns, or returns false if others

@@ -60,34 +60,28 @@ func Hindexed(blocklengths, displacements []int64, old *Type) (*Type, error) {
 
 func indexed(blocklengths, displacements []int64, unit int64, old *Type, c Combiner) (*Type, error) {
 	var a arith
-	shapes := make([]shape, len(displacements))
+	all, block := joining(len(displacements)), shape{}
 	for i, n := range blocklengths {
 		if err := negativeAt("blocklength", i, n); err != nil {
 			return nil, err
 		}
-		if i > 0 && n == blocklengths[i-1] {
-			shapes[i] = shapes[i-1] // the same nodes: cheaper, and join finds them regular
-		} else {
-			shapes[i] = old.block(n, &a)
+		if i == 0 || n != blocklengths[i-1] { // else the same nodes: join finds them regular
+			block = old.block(n, &a)
 		}
+		all.add(block.displaced(displacements[i], unit, &a), &a)
 	}
-	if a.over {
-		return nil, a.err("the datatype")
-	}
-	displace(shapes, displacements, unit, &a)
 	args := append([]int64{int64(len(displacements))}, blocklengths...)
 	args = append(args, displacements...)
-	return finish(joined(shapes, &a), &a, Contents{Combiner: c, args: args, Types: []*Type{old}})
+	return finish(all.end(&a), &a, Contents{Combiner: c, args: args, Types: []*Type{old}})
 }
 
-// displace moves each shape from the origin to its displacement. The displacement of an empty
-// block has no effect, and may be anything.
-func displace(shapes []shape, displacements []int64, unit int64, a *arith) {
-	for i, d := range displacements {
-		if shapes[i].elements > 0 || shapes[i].marked {
-			shapes[i] = shapes[i].moved(a.mul(d, unit), a)
-		}
+// displaced is a shape that is moved from the origin to its displacement. That of an empty block
+// has no effect, and may be anything.
+func (s shape) displaced(displacement, unit int64, a *arith) shape {
+	if s.elements > 0 || s.marked {
+		return s.moved(a.mul(displacement, unit), a)
 	}
+	return s
 }
 
 func negativeAt(what string, i int, n int64) error {
@@ -116,33 +110,28 @@ func indexedBlock(blocklength int64, displacements []int64, unit int64, old *Typ
 	if a.over {
 		return nil, a.err("the datatype")
 	}
-	shapes := make([]shape, len(displacements))
-	for i := range shapes {
-		shapes[i] = one
+	all := joining(len(displacements))
+	for _, d := range displacements {
+		all.add(one.displaced(d, unit, &a), &a)
 	}
-	displace(shapes, displacements, unit, &a)
 	args := append([]int64{int64(len(displacements)), blocklength}, displacements...)
-	return finish(joined(shapes, &a), &a, Contents{Combiner: c, args: args, Types: []*Type{old}})
+	return finish(all.end(&a), &a, Contents{Combiner: c, args: args, Types: []*Type{old}})
 }
 
 // Struct is blocks of different types: blocklengths[i] instances of types[i],
 // displacements[i] bytes from the origin.
 func Struct(blocklengths, displacements []int64, types []*Type) (*Type, error) {
 	var a arith
-	shapes := make([]shape, len(types))
+	all := joining(len(types))
 	for i, t := range types {
 		if err := negativeAt("blocklength", i, blocklengths[i]); err != nil {
 			return nil, err
 		}
-		shapes[i] = t.block(blocklengths[i], &a)
+		all.add(t.block(blocklengths[i], &a).displaced(displacements[i], 1, &a), &a)
 	}
-	if a.over {
-		return nil, a.err("the datatype")
-	}
-	displace(shapes, displacements, 1, &a)
 	args := append([]int64{int64(len(types))}, blocklengths...)
 	args = append(args, displacements...)
-	return finish(joined(shapes, &a), &a, Contents{Combiner: CombinerStruct, args: args, Types: append([]*Type(nil), types...)})
+	return finish(all.end(&a), &a, Contents{Combiner: CombinerStruct, args: args, Types: append([]*Type(nil), types...)})
 }
 
 // Resized is old with another lower bound and extent. Its data doesn't matter.

@@ -37,6 +37,13 @@ func TestPredefined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Of these pairs the ABI has the handle under the name that the standard calls a synonym.
+	primary := map[string]string{"MPI_LONG_LONG": "MPI_LONG_LONG_INT", "MPI_C_FLOAT_COMPLEX": "MPI_C_COMPLEX"}
+	for _, c := range table.Constants {
+		if synonym := c.Value; primary[synonym] != "" && primary[synonym] != c.Name {
+			t.Errorf("%s is %s, too", synonym, c.Name)
+		}
+	}
 	seen := map[uintptr]bool{}
 	for _, c := range table.Constants {
 		value, ok := strings.CutPrefix(c.Value, "((MPI_Datatype)")
@@ -47,8 +54,11 @@ func TestPredefined(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := Predefined(uintptr(h))
-		if p == nil || p.Name() != c.Name || p.Handle() != uintptr(h) {
+		p, name := Predefined(uintptr(h)), c.Name
+		if first, is := primary[name]; is {
+			name = first
+		}
+		if p == nil || p.Name() != name || p.Handle() != uintptr(h) {
 			t.Errorf("%s, %#x, is missing", c.Name, h)
 			continue
 		}
@@ -304,10 +314,10 @@ func TestExternal32(t *testing.T) {
 		{"MPI_SHORT", "feff", "fffe"},
 		{"MPI_LONG", "feffffffffffffff", "fffffffe"},
 		{"MPI_UNSIGNED_LONG", "feffffff00000000", "fffffffe"},
-		{"MPI_LONG_LONG", "0807060504030201", "0102030405060708"},
+		{"MPI_LONG_LONG_INT", "0807060504030201", "0102030405060708"},
 		{"MPI_WCHAR", "00f80000", "f800"},
 		{"MPI_DOUBLE", "000000000000f03f", "3ff0000000000000"},
-		{"MPI_C_FLOAT_COMPLEX", "0000803f00000040", "3f80000040000000"},
+		{"MPI_C_COMPLEX", "0000803f00000040", "3f80000040000000"},
 		{"MPI_LONG_DOUBLE", "00000000000000c0ff3f000000000000", "3fff8000000000000000000000000000"},
 		{"MPI_C_LONG_DOUBLE_COMPLEX", "00000000000000c0ff3f000000000000" + "0000000000000080ffbf000000000000",
 			"3fff8000000000000000000000000000" + "bfff0000000000000000000000000000"},
@@ -384,4 +394,32 @@ func overlaps(n naive) bool {
 		}
 	}
 	return false
+}
+
+// A status may say that there are more elements than memory holds, as long as their bytes are a
+// number.
+func TestBytesOfMany(t *testing.T) {
+	threeInts := must(Contiguous(3, theInt))
+	for _, c := range []struct {
+		typ             *Type
+		elements, bytes int64
+		ok              bool
+	}{
+		{theInt, 1 << 60, 1 << 62, true},
+		{theInt, math.MaxInt64 / 4, math.MaxInt64 / 4 * 4, true},
+		{theInt, math.MaxInt64/4 + 1, 0, false},
+		{theInt, math.MaxInt64, 0, false},
+		{threeInts, math.MaxInt64/12*3 + 1, math.MaxInt64/12*12 + 4, true},
+		{threeInts, math.MaxInt64/12*3 + 2, 0, false},
+	} {
+		bytes, ok := c.typ.BytesOf(c.elements)
+		if ok != c.ok || ok && bytes != c.bytes {
+			t.Errorf("%d elements of %d bytes: %d, %v; want %d, %v", c.elements, c.typ.size, bytes, ok, c.bytes, c.ok)
+		}
+		if ok {
+			if back, whole := c.typ.ElementsIn(bytes); back != c.elements || !whole {
+				t.Errorf("%d bytes: %d elements, %v", bytes, back, whole)
+			}
+		}
+	}
 }

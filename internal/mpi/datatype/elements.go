@@ -39,12 +39,13 @@ func (t *Type) ElementsIn(bytes int64) (int64, bool) {
 }
 
 // BytesOf is the number of bytes of the first elements of instances of t, one after another:
-// the converse of ElementsIn. It is false if that is too large.
+// the converse of ElementsIn. It is false if that is too large for a number: a status may have
+// counts that no memory holds.
 func (t *Type) BytesOf(elements int64) (int64, bool) {
 	if t.elements == 0 {
 		return 0, elements == 0
 	}
-	var a arith
+	a := arith{wide: true}
 	bytes := a.mul(elements/t.elements, t.size)
 	n := t.typed.node
 	for elements %= t.elements; elements > 0; {

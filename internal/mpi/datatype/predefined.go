@@ -2,7 +2,8 @@ package datatype
 
 import "slices"
 
-// predefined are the datatypes of the ABI, by handle.
+// predefined are the datatypes of the ABI, by handle. Of two names for one type it is the one that
+// the standard's tables call no synonym (MPI-5.0, 3.2.2).
 var predefined = []struct {
 	handle uintptr
 	name   string
@@ -15,13 +16,13 @@ var predefined = []struct {
 	{0x208, "MPI_SHORT", Int16},
 	{0x209, "MPI_INT", Int32},
 	{0x20a, "MPI_LONG", Long},
-	{0x20b, "MPI_LONG_LONG", Int64},
+	{0x20b, "MPI_LONG_LONG_INT", Int64},
 	{0x20c, "MPI_UNSIGNED_SHORT", Uint16},
 	{0x20d, "MPI_UNSIGNED", Uint32},
 	{0x20e, "MPI_UNSIGNED_LONG", UnsignedLong},
 	{0x20f, "MPI_UNSIGNED_LONG_LONG", Uint64},
 	{0x210, "MPI_FLOAT", Float32},
-	{0x212, "MPI_C_FLOAT_COMPLEX", Complex64},
+	{0x212, "MPI_C_COMPLEX", Complex64},
 	{0x213, "MPI_CXX_FLOAT_COMPLEX", Complex64},
 	{0x214, "MPI_DOUBLE", Float64},
 	{0x216, "MPI_C_DOUBLE_COMPLEX", Complex128},

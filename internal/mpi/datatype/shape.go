@@ -3,6 +3,7 @@ package datatype
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 )
 
@@ -33,11 +34,14 @@ type shape struct {
 }
 
 // arith calculates and notes whether a result is beyond the limit.
-type arith struct{ over bool }
+type arith struct {
+	over bool
+	wide bool // up to 2^63-1: what is calculated isn't the size or place of memory
+}
 
 func (a *arith) mul(x, y int64) int64 {
 	hi, lo := bits.Mul64(magnitude(x), magnitude(y))
-	if hi != 0 || lo > limit {
+	if hi != 0 || lo > a.limit() {
 		a.over = true
 		return 0
 	}
@@ -45,15 +49,27 @@ func (a *arith) mul(x, y int64) int64 {
 }
 
 func (a *arith) add(x, y int64) int64 {
-	return a.in(a.in(x) + a.in(y)) // both are within the limit, so the sum doesn't wrap
+	sum := a.in(x) + a.in(y)
+	if x > 0 && y > 0 && sum < 0 || x < 0 && y < 0 && sum >= 0 {
+		a.over = true
+		return 0
+	}
+	return a.in(sum)
 }
 
 func (a *arith) in(x int64) int64 {
-	if x > limit || x < -limit {
+	if magnitude(x) > a.limit() {
 		a.over = true
 		return 0
 	}
 	return x
+}
+
+func (a *arith) limit() uint64 {
+	if a.wide {
+		return math.MaxInt64
+	}
+	return limit
 }
 
 func (a *arith) err(what string) error {
@@ -121,50 +137,70 @@ func (s shape) repeated(count, stride int64, a *arith) shape {
 	return s
 }
 
-// joined is the shapes one after another.
+// joined is several shapes in one, in their order.
 func joined(shapes []shape, a *arith) shape {
-	j := shape{align: 1}
-	typed := make([]placed, 0, len(shapes))
-	one := true
-	for i := range shapes {
-		s := &shapes[i]
-		if s.marked {
-			if !j.marked {
-				j.markLB, j.markUB = s.markLB, s.markUB
-			}
-			j.markLB, j.markUB, j.marked = min(j.markLB, s.markLB), max(j.markUB, s.markUB), true
-		}
-		if s.elements == 0 {
-			continue
-		}
-		if j.elements == 0 {
-			j.trueLB, j.trueUB, j.kind = s.trueLB, s.trueUB, s.kind
-		}
-		j.trueLB, j.trueUB = min(j.trueLB, s.trueLB), max(j.trueUB, s.trueUB)
-		j.size = a.add(j.size, s.size)
-		j.elements = a.add(j.elements, s.elements)
-		j.external = a.add(j.external, s.external)
-		j.align = max(j.align, s.align)
-		if s.kind != j.kind {
-			j.kind = Mixed
-		}
-		typed = append(typed, s.typed)
-		one = one && s.typed == s.bytes
+	j := joining(len(shapes))
+	for _, s := range shapes {
+		j.add(s, a)
 	}
+	return j.end(a)
+}
+
+// joint is shapes that are being joined. It keeps where their data is, not the shapes: there may be
+// millions.
+type joint struct {
+	shape
+	places []placed // with kinds
+	plain  []placed // without; nil as long as it would be the same
+}
+
+// joining begins to join so many shapes.
+func joining(n int) *joint {
+	return &joint{shape: shape{align: 1}, places: make([]placed, 0, n)}
+}
+
+// add adds the next shape.
+func (j *joint) add(s shape, a *arith) {
+	if s.marked {
+		if !j.marked {
+			j.markLB, j.markUB = s.markLB, s.markUB
+		}
+		j.markLB, j.markUB, j.marked = min(j.markLB, s.markLB), max(j.markUB, s.markUB), true
+	}
+	if s.elements == 0 {
+		return
+	}
+	if j.elements == 0 {
+		j.trueLB, j.trueUB, j.kind = s.trueLB, s.trueUB, s.kind
+	}
+	j.trueLB, j.trueUB = min(j.trueLB, s.trueLB), max(j.trueUB, s.trueUB)
+	j.size = a.add(j.size, s.size)
+	j.elements = a.add(j.elements, s.elements)
+	j.external = a.add(j.external, s.external)
+	j.align = max(j.align, s.align)
+	if s.kind != j.kind {
+		j.kind = Mixed
+	}
+	if j.plain == nil && (j.kind == Mixed || s.typed != s.bytes) {
+		j.plain = append(make([]placed, 0, cap(j.places)), j.places...) // up to here it is the same
+	}
+	j.places = append(j.places, s.typed)
+	if j.plain != nil {
+		j.plain = append(j.plain, s.bytes)
+	}
+}
+
+// end is the whole.
+func (j *joint) end(a *arith) shape {
 	if a.over {
 		return shape{}
 	}
-	j.typed = join(typed, false)
-	if one && j.kind != Mixed {
-		j.bytes = j.typed
-		return j
+	j.typed = join(j.places, false)
+	j.bytes = j.typed
+	if j.plain != nil {
+		j.bytes = join(j.plain, true)
 	}
-	bytes := typed[:0]
-	for i := range shapes {
-		bytes = append(bytes, shapes[i].bytes)
-	}
-	j.bytes = join(bytes, true)
-	return j
+	return j.shape
 }
 
 // bounds are the lower and upper bound: those of the markers, or else of the data, with the

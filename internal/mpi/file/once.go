@@ -2,6 +2,7 @@ package file
 
 import (
 	"encoding/binary"
+	"fmt"
 	"os"
 	"syscall"
 
@@ -82,6 +83,28 @@ func (f *File) once(what string, work func(by caller) (int64, error)) (int64, er
 		return 0, err
 	}
 	n, _, err := f.outcome(what, x)
+	return n, err
+}
+
+// named is once, the first time that a name is used: it finds out whether the replicas of this rank
+// name the same file. If they didn't, one would write the file that it means, and the others would
+// go on as if it were theirs: their programs may look at theirs by other means, and a substitute
+// would write another one.
+func (f *File) named(what string, work func(by caller) (int64, error)) (int64, error) {
+	if !f.copies {
+		return work(caller{})
+	}
+	x := f.operation().part(false, func(by caller) (int64, []byte, error) {
+		n, err := work(by)
+		return n, []byte(f.name), err
+	})
+	if err := f.comm.Once(x); err != nil {
+		return 0, err
+	}
+	n, name, err := f.outcome(what, x)
+	if name != nil && string(name) != f.name {
+		err = fmt.Errorf("one replica means %s and this one %s: %w", name, f.name, ErrNames)
+	}
 	return n, err
 }
 

@@ -23,6 +23,9 @@ var (
 	ErrNotSame   = errors.New("the ranks' arguments differ")
 	ErrElsewhere = errors.New("another rank's arguments are wrong, and it says why")
 	ErrApart     = errors.New("the ranks open different files")
+	// ErrNames says that the replicas of this rank mean different files. They have diverged, so the
+	// job can't go on.
+	ErrNames = errors.New("replicas of a rank name different files")
 )
 
 // Config says which file is to be opened, and how.
@@ -82,7 +85,7 @@ func Open(cfg Config) (*File, error) {
 	binary.LittleEndian.PutUint32(own[8:], uint32(cfg.Mode))
 	cfg.Hints.encode(own[16:])
 	f := &File{name: cfg.Name, comm: c, deletes: cfg.DeleteOnClose, read: cfg.Read, write: cfg.Write, copies: c.Copies(), synced: cfg.Synced}
-	random, err := f.once("open", func(caller) (int64, error) {
+	random, err := f.named("open", func(caller) (int64, error) {
 		return int64(splitmix.Mix(uint64(time.Now().UnixNano()) ^ uint64(os.Getpid())<<40)), nil
 	})
 	if err != nil {

@@ -115,7 +115,7 @@ func remove(name string, again bool) error {
 // only.
 func DeleteOnce(c *comm.Comm, name string) error {
 	f := &File{name: name, comm: c, copies: true}
-	if _, err := f.once("delete", func(caller) (int64, error) { return 0, deletable(name) }); err != nil {
+	if _, err := f.named("delete", func(caller) (int64, error) { return 0, deletable(name) }); err != nil {
 		return err
 	}
 	_, err := f.once("delete", func(by caller) (int64, error) { return 0, remove(name, by.again) })

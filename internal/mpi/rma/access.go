@@ -174,7 +174,8 @@ func (w *Window) Do(a Access) (*Operation, error) {
 			return nil, wrong(ErrRange, "at displacement %d: %s", a.Disp, outside(first, length, a.Rank, size))
 		}
 	}
-	if base, near := w.base(a.Rank); near {
+	m.deferred = w.defers()
+	if base, near := w.base(a.Rank); near && (m.deferred || !w.led) {
 		return nil, w.here(&a, &m, base)
 	} else if w.beside(&a, &m) {
 		return nil, nil
@@ -185,8 +186,7 @@ func (w *Window) Do(a Access) (*Operation, error) {
 // there sends an access to its target.
 func (w *Window) there(a *Access, m *message) (*Operation, error) {
 	if w.copies && m.verb.answers() && w.started() {
-		return nil, wrong(ErrReplicas, "in a job with replicas what fetches data must be in an epoch of MPI_Win_fence: "+
-			"between MPI_Win_start and MPI_Win_complete its answer would come at a time that differs among replicas")
+		return nil, w.notInOrder("nothing is fetched between MPI_Win_start and MPI_Win_complete", "use MPI_Win_fence")
 	}
 	switch m.verb {
 	case put, accumulate, fetch:
@@ -206,6 +206,9 @@ func (w *Window) there(a *Access, m *message) (*Operation, error) {
 	if err := w.send(a.Rank, m); err != nil {
 		return nil, err
 	}
+	if w.copies || m.deferred {
+		return o, nil // the target receives them when it comes to the end of the epoch
+	}
 	return o, w.throttle(a.Rank)
 }
 
@@ -221,7 +224,11 @@ func (w *Window) expect(a *Access, m *message) (*Operation, error) {
 	w.mu.Lock()
 	m.answer = w.answerTag()
 	w.mu.Unlock()
-	r, err := w.comm.Irecv(o.data, a.Rank, int(m.answer))
+	from := w.answers
+	if m.deferred {
+		from = w.comm
+	}
+	r, err := from.Irecv(o.data, a.Rank, int(m.answer))
 	if err != nil {
 		return nil, err
 	}
@@ -238,9 +245,6 @@ const mostHeld = 16 << 20
 
 // throttle waits for the oldest sends to a target if they hold much memory.
 func (w *Window) throttle(rank int) error {
-	if w.copies {
-		return nil // the target receives them when it comes to the end of the epoch
-	}
 	w.mu.Lock()
 	var oldest []sent
 	if to := &w.to[rank]; to.held > mostHeld {

@@ -4,104 +4,91 @@ import (
 	"fmt"
 	"slices"
 
-	"banyan/internal/proto"
-	"banyan/internal/runtime/process"
+	"banyan/internal/runtime/lane"
+	"banyan/internal/runtime/window"
 )
 
 // Post exposes this rank's part to some ranks, which call Start.
 func (w *Window) Post(origins []int) error {
 	w.mu.Lock()
-	e := &w.epoch
 	err := error(nil)
-	switch {
-	case e.post:
+	if w.native.Exposed() {
 		err = wrong(ErrSync, "the epoch of the last MPI_Win_post isn't over")
-	case e.fence && w.native.Used():
-		err = wrong(ErrSync, "the epoch of MPI_Win_fence, in which this rank has accessed the window, isn't over")
-	default:
-		e.fence, e.post, e.origins = false, true, slices.Sorted(slices.Values(origins))
-		w.tellEpoch()
+	} else if err = w.unfence(); err == nil {
+		w.native.Posted().Set(slices.Sorted(slices.Values(origins)))
+		w.native.SetExposed(true)
 	}
 	w.mu.Unlock()
 	if err != nil {
 		return err
 	}
 	order()
+	err = w.synchronise("MPI_Win_post", false)
 	for _, r := range origins {
 		err = either(err, w.tell(r, posted))
 	}
 	return err
 }
 
-// tell sends a message without data. With replicas, and in a window of one rank, what a rank tells
-// itself needs no message.
-func (w *Window) tell(rank int, v verb) error {
-	if rank != w.comm.Rank() {
-		if w.copies && v == posted {
-			return w.tellReplicas(rank)
-		}
-		return w.send(rank, &message{verb: v})
-	}
-	if w.ear == nil {
-		w.comm.Engine().Tell(func() { w.target.control(rank, &message{verb: v}) })
-		return nil
-	}
-	return w.send(rank, &message{verb: v})
-}
-
 // Start begins an access epoch to some ranks, which call Post. It waits for
 // them.
 func (w *Window) Start(targets []int) error {
 	w.mu.Lock()
-	e := &w.epoch
 	err := error(nil)
-	if e.passive() {
-		rank, _ := w.held()
+	if rank, held := w.held(); held {
 		err = wrong(ErrSync, "rank %d's part is locked", rank)
 	} else if err = w.beginOther(); err == nil {
-		w.start(slices.Clone(targets), true)
+		w.native.Started().Set(targets)
+		w.start(targets, true)
 	}
 	w.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	var posts []int
 	for _, r := range targets {
 		if err = w.awaitPost(r); err != nil {
 			break
 		}
-		posts = append(posts, r)
 	}
-	if err != nil {
-		w.mu.Lock()
+	if err != nil { // the program may start an epoch without those that have died: no call of Post is used up
 		w.start(targets, false)
-		w.mu.Unlock()
-		w.giveBack(posts)
+	} else if !w.copies {
+		w.useUp(window.Posted, targets)
 	}
 	order()
 	return err
 }
 
-// start begins the epoch of Start, or ends it. The lock mu is held.
+// start begins the epoch of Start, or ends it.
 func (w *Window) start(targets []int, begins bool) {
-	e := &w.epoch
-	if e.start, e.targets = begins, nil; begins {
-		e.targets = targets
-	}
 	for _, r := range targets {
 		w.native.SetMay(r, begins)
 	}
-	w.tellEpoch()
+	if begins {
+		w.native.SetMode(lane.Started)
+	} else {
+		w.native.SetMode(lane.NoEpoch)
+	}
 }
 
-// giveBack gives targets' calls of Post back: the program may start an epoch without those that
-// have died, for which these targets wait.
-func (w *Window) giveBack(targets []int) {
-	w.comm.Engine().Tell(func() {
-		for _, r := range targets {
-			w.target.posts[r]++
+// NameStart and NamePost let C begin an epoch like the last one of Start, or of Post, by the handle
+// of its group.
+func (w *Window) NameStart(group uint64) { w.name(w.native.Started(), group) }
+func (w *Window) NamePost(group uint64)  { w.name(w.native.Posted(), group) }
+
+func (w *Window) name(g *lane.Group, group uint64) {
+	for _, r := range g.Ranks() {
+		if !w.memory.Counts(r) {
+			return
 		}
-	})
+	}
+	g.Name(group)
+}
+
+// ForgetGroup has C forget a group that is about to be freed.
+func (w *Window) ForgetGroup(group uint64) {
+	w.native.Started().Forget(group)
+	w.native.Posted().Forget(group)
 }
 
 // awaitPost waits for a target's call of Post.
@@ -109,34 +96,16 @@ func (w *Window) awaitPost(rank int) error {
 	if w.copies && rank != w.comm.Rank() {
 		return w.awaitPostOfReplicas(rank)
 	}
-	return w.awaitCount("MPI_Win_start", fmt.Sprintf("for rank %d to call MPI_Win_post", rank), rank, w.target.posts)
-}
-
-// awaitCount waits until a member has sent one more message of a kind, and takes it off.
-func (w *Window) awaitCount(name, what string, rank int, counts []int) error {
-	world := w.comm.Ranks()[rank]
-	return w.comm.Await(rank, name, what, func(lost func(proto.Rank) bool) (bool, error) {
-		if counts[rank] > 0 {
-			counts[rank]--
-			return true, nil
-		}
-		if lost(world) {
-			return false, &process.LostError{Rank: world}
-		}
-		return false, nil
-	})
+	return w.awaitEvent("MPI_Win_start", fmt.Sprintf("for rank %d to call MPI_Win_post", rank), rank, window.Posted)
 }
 
 // Complete ends the epoch of Start.
 func (w *Window) Complete() error {
-	w.mu.Lock()
-	e := &w.epoch
-	started, targets := e.start, e.targets
-	w.start(targets, false)
-	w.mu.Unlock()
-	if !started {
+	if !w.started() {
 		return wrong(ErrSync, "MPI_Win_start hasn't been called")
 	}
+	targets := w.native.Started().Ranks()
+	w.start(targets, false)
 	order()
 	err := w.finish(targets, false)
 	if w.dynamic && !w.copies { // a target may have refused what only it can check
@@ -150,63 +119,42 @@ func (w *Window) Complete() error {
 
 // Wait ends the epoch of Post: all its origins have called Complete.
 func (w *Window) Wait() error {
-	w.mu.Lock()
-	posted, origins := w.epoch.post, w.epoch.origins
-	w.mu.Unlock()
-	if !posted {
+	if !w.native.Exposed() {
 		return wrong(ErrSync, "MPI_Win_post hasn't been called")
 	}
 	var err error
-	for _, r := range origins {
+	for _, r := range w.native.Posted().Ranks() {
 		if w.copies && r != w.comm.Rank() {
 			err = either(err, w.applyUntilComplete(r))
-		} else {
-			err = either(err, w.awaitCount("MPI_Win_wait", fmt.Sprintf("for rank %d to call MPI_Win_complete", r), r, w.target.ends))
+			continue
+		}
+		failed := w.awaitEvent("MPI_Win_wait", fmt.Sprintf("for rank %d to call MPI_Win_complete", r), r, window.Completed)
+		if err = either(err, failed); failed == nil {
+			w.useUp(window.Completed, []int{r})
 		}
 	}
-	w.endPost()
-	return err
+	return either(err, w.endPost())
 }
 
-func (w *Window) endPost() {
-	w.mu.Lock()
-	w.epoch.post, w.epoch.origins = false, nil
-	w.tellEpoch()
-	w.mu.Unlock()
+func (w *Window) endPost() error {
+	w.native.SetExposed(false)
 	order()
+	return w.synchronise("MPI_Win_wait", false)
 }
 
 // Test is Wait, but doesn't wait: done is false if the epoch goes on.
 func (w *Window) Test() (done bool, err error) {
-	w.mu.Lock()
-	posted, origins := w.epoch.post, w.epoch.origins
-	w.mu.Unlock()
 	switch {
-	case !posted:
+	case !w.native.Exposed():
 		return false, wrong(ErrSync, "MPI_Win_post hasn't been called")
 	case w.copies:
-		return false, wrong(ErrReplicas, "in a job with replicas their answers to MPI_Win_test could differ; use MPI_Win_wait")
+		return false, w.notInOrder("there is no MPI_Win_test", "use MPI_Win_wait")
 	}
-	var loss error
-	done, err = w.comm.Engine().Look(func(lost func(proto.Rank) bool) (bool, error) {
-		loss = nil
-		for _, r := range origins {
-			if w.target.ends[r] > 0 {
-				continue
-			}
-			world := w.comm.Ranks()[r]
-			if !lost(world) {
-				return false, nil // also if another one is lost: a later epoch must not get this one's end
-			}
-			loss = &process.LostError{Rank: world}
-		}
-		for _, r := range origins {
-			w.target.ends[r] = max(w.target.ends[r]-1, 0)
-		}
-		return true, nil
-	})
+	origins := w.native.Posted().Ranks()
+	done, err, loss := w.testEvents(window.Completed, origins)
 	if done || err != nil {
-		w.endPost()
+		w.useUp(window.Completed, origins)
+		err = either(err, w.endPost())
 	}
 	return done, either(err, loss)
 }

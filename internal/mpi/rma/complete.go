@@ -45,7 +45,7 @@ func (w *Window) ask(rank int, v verb) (*answered, error) {
 	}
 	w.mu.Unlock()
 	var err error
-	if a.come, err = w.comm.Irecv(a.text, rank, int(tag)); err != nil {
+	if a.come, err = w.answers.Irecv(a.text, rank, int(tag)); err != nil {
 		return nil, err
 	}
 	return a, w.send(rank, &message{verb: v, answer: tag})
@@ -143,15 +143,11 @@ func (w *Window) everyone() []int {
 // Flush waits until this rank's accesses to a target are done there; to all of them if rank is
 // negative. locally is enough if the program's buffers are its own again.
 func (w *Window) Flush(rank int, locally bool) error {
-	w.mu.Lock()
-	_, locked := w.epoch.locks[rank]
-	_, any := w.held()
-	all := w.epoch.all
-	w.mu.Unlock()
+	all, _ := w.native.AllLocked()
 	switch {
-	case rank < 0 && !any:
+	case rank < 0 && !w.native.Passive():
 		return wrong(ErrSync, "this rank hasn't locked any part")
-	case rank >= 0 && !locked && !all:
+	case rank >= 0 && !all && !w.native.LockOf(rank).Held():
 		return wrong(ErrSync, "this rank hasn't locked rank %d's part", rank)
 	}
 	defer order()

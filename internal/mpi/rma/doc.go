@@ -16,7 +16,8 @@
 // Messages of one origin are carried out in the order of their sends. So an operation needs no
 // answer of its own: a flush asks for one, behind all before it. What fetches data is answered by
 // the data. A fence is a flush of all targets that were accessed, then a barrier. The end of an
-// access epoch by MPI_Win_complete is one message behind the others, which MPI_Win_wait counts.
+// access epoch by MPI_Win_complete is one message behind the others, which MPI_Win_wait counts; or
+// a count in memory that both share, if no message precedes it (event.go).
 //
 // # Replicas
 //
@@ -29,5 +30,6 @@
 //   - What a message says is checked against the target's own part: no access leaves it.
 //   - Elements of accumulates are atomic against each other, whichever way they come.
 //   - No word in shared memory keeps others out for longer than its owner's death is unknown.
-//   - C knows of an epoch only while it lasts, and of something under way as long as anything is.
+//   - Which epoch there is is known in lane.Win alone, which C changes, too. It knows of something
+//     under way as long as anything is.
 package rma

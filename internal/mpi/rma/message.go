@@ -71,6 +71,8 @@ type message struct {
 	place
 	data  []byte
 	words words // of who accumulates by instructions
+
+	deferred bool // at its origin: the target's program carries it out at its next fence
 }
 
 // errMessage is about bytes that are no message.

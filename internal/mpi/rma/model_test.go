@@ -275,7 +275,10 @@ func (m *model) end(w *made, world *comm.Comm) error {
 			}
 		}
 	}
-	return world.Barrier().Run()
+	if err := world.Barrier().Run(); err != nil {
+		return err
+	}
+	return w.Sync()
 }
 
 // program runs a random program, and compares each epoch with the model.
@@ -340,6 +343,7 @@ func TestModel(t *testing.T) {
 		{"hosts, messages", true, true, true, 3, 1, all},
 		{"alone", true, false, false, 1, 1, all},
 		{"replicas", true, false, false, 3, 2, []string{"fence"}},
+		{"leader order", true, false, false, 3, 2, all},
 	} {
 		t.Run(way.name, func(t *testing.T) {
 			host := together
@@ -347,7 +351,11 @@ func TestModel(t *testing.T) {
 				host = inPairs
 			}
 			for seed := range seeds {
-				local(t, way.ranks, way.replicas, func(world *comm.Comm) error {
+				run := local
+				if way.name == "leader order" {
+					run = localLed
+				}
+				run(t, way.ranks, way.replicas, func(world *comm.Comm) error {
 					w, err := open(world, cells*cellSize, way.brings, way.closed, host)
 					if err != nil {
 						return err

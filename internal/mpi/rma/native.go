@@ -3,47 +3,31 @@ package rma
 import "banyan/internal/runtime/lane"
 
 // C accesses parts that this process can reach itself, where nothing has to be decided (package
-// lane, capi/lane_window.c): it is told which parts the epoch is about, and whether anything is
-// under way. With replicas it is told of no epoch.
+// lane, capi/lane_window.c), and begins and ends epochs of which all ranks share memory with it
+// (capi/lane_epoch.c). It knows whether anything is under way. With replicas there is no lane.
 
 // native is the window as C knows it.
 func (w *Window) newNative() *lane.Win {
 	n := lane.NewWin(w.comm.Size())
-	if w.dynamic || w.copies {
+	if w.copies || w.led {
 		return n
 	}
+	n.SetWords(w.memory.Words(), !w.spread && !w.noLocks)
 	for rank, p := range w.memory.Parts {
+		if w.dynamic {
+			n.SetTarget(rank, nil, 0, 1, w.memory.Place(rank))
+			continue
+		}
 		n.SetTarget(rank, p.At, p.Size, p.Unit, w.memory.Place(rank))
 		if p.Process != nil {
 			n.SetOther(rank, p.Process.Base(), p.Process.Pid(), p.Process.Descriptor())
 		}
 	}
-	turns, counts, row, self, members := w.memory.Turns()
-	n.SetTurns(turns, counts, row, self, members)
 	return n
 }
 
 // Native is the window as C may know it.
 func (w *Window) Native() *lane.Win { return w.native }
-
-// tell tells C of the epoch. The lock mu is held.
-func (w *Window) tellEpoch() {
-	mode := lane.NoEpoch
-	switch e := &w.epoch; {
-	case w.copies:
-	case e.start:
-		mode = lane.Started
-	case e.all:
-		mode = lane.AllLocked
-	case len(e.locks) > 0:
-		mode = lane.Locked
-	case e.post:
-		mode = lane.Exposed
-	case e.fence:
-		mode = lane.Fenced
-	}
-	w.native.SetMode(mode)
-}
 
 // settle tells C when nothing is under way any more.
 func (w *Window) settle() {

@@ -4,18 +4,35 @@ import (
 	"fmt"
 
 	"banyan/internal/mpi/comm"
+	"banyan/internal/runtime/lane"
 )
 
 // refused is an error if a part can't be locked at all; rank is -1 for all parts.
 func (w *Window) refused(rank int) error {
 	switch {
-	case w.copies && rank != w.comm.Rank():
-		return wrong(ErrReplicas, "in a job with replicas no rank accesses another one's part without its taking part: each replica "+
-			"would come to it at a moment of its own; use MPI_Win_fence, or MPI_Win_post and MPI_Win_start")
 	case w.noLocks:
 		return wrong(ErrSync, "the window was made with the hint no_locks")
+	case w.copies && rank != w.comm.Rank():
+		return w.notInOrder("no rank accesses another one's part without its taking part", "use MPI_Win_fence, or MPI_Win_post and MPI_Win_start")
 	}
 	return nil
+}
+
+// notInOrder is the error about what a window with replicas could do in leader order only, and what
+// the program may do instead.
+func (w *Window) notInOrder(what, instead string) error {
+	why := "run the job with --order leader, or " + instead
+	e := w.comm.Engine()
+	switch {
+	case !e.LedJob():
+	case w.dynamic:
+		why = "in a dynamic window that is so in leader order, too: memory has other addresses in each replica"
+	case w.noLocks:
+		why = "make the window without the hint no_locks"
+	default:
+		why = "in leader order (--order leader) that is so where a rank has threads that communicate at the same time (MPI_THREAD_MULTIPLE)"
+	}
+	return wrong(ErrReplicas, "in a job with replicas %s: each replica would come to it at a moment of its own; %s", what, why)
 }
 
 // Lock locks the part of a rank, and waits while others hold a lock that excludes it. With nocheck
@@ -24,34 +41,37 @@ func (w *Window) Lock(rank int, exclusive, nocheck bool) error {
 	if err := w.refused(rank); err != nil {
 		return err
 	}
+	if err := w.claim(rank); err != nil {
+		return err
+	}
+	if err := w.take(rank, exclusive, nocheck); err != nil {
+		w.native.SetLock(rank, lane.Free)
+		return err
+	}
+	hold := lane.Shared
+	if exclusive {
+		hold = lane.Exclusive
+	}
+	if nocheck {
+		hold |= lane.Unchecked
+	}
+	w.native.SetLock(rank, hold)
+	order()
+	return w.synchronise("MPI_Win_lock", false)
+}
+
+// claim begins to lock a part, if no epoch excludes that.
+func (w *Window) claim(rank int) error {
 	w.mu.Lock()
-	if _, twice := w.epoch.locks[rank]; twice || w.epoch.all {
-		w.mu.Unlock()
+	defer w.mu.Unlock()
+	if all, _ := w.native.AllLocked(); all || !w.native.Claim(rank) {
 		return wrong(ErrSync, "this rank has locked rank %d's part already", rank)
 	}
-	if err := w.beginOther(); err != nil {
-		w.mu.Unlock()
-		return err
+	err := w.beginOther()
+	if err != nil {
+		w.native.SetLock(rank, lane.Free)
 	}
-	w.epoch.locks[rank] = exclusive
-	w.mu.Unlock()
-	if err := w.take(rank, exclusive, nocheck); err != nil {
-		w.mu.Lock()
-		delete(w.epoch.locks, rank)
-		w.tellEpoch()
-		w.mu.Unlock()
-		return err
-	}
-	w.mu.Lock()
-	if w.epoch.checked == nil {
-		w.epoch.checked = map[int]bool{}
-	}
-	w.epoch.checked[rank] = !nocheck
-	w.native.SetMay(rank, true)
-	w.tellEpoch()
-	w.mu.Unlock()
-	order()
-	return nil
+	return err
 }
 
 // take takes a lock.
@@ -85,30 +105,27 @@ func (w *Window) take(rank int, exclusive, nocheck bool) error {
 
 // Unlock ends the epoch of a rank's part: all accesses are done then.
 func (w *Window) Unlock(rank int) error {
-	w.mu.Lock()
-	exclusive, held := w.epoch.locks[rank]
-	checked := w.epoch.checked[rank]
-	w.mu.Unlock()
-	if !held {
+	hold := w.native.LockOf(rank)
+	if !hold.Held() {
 		return wrong(ErrSync, "this rank hasn't locked rank %d's part", rank)
 	}
+	checked := hold&lane.Unchecked == 0
 	order()
-	var err error
+	err := w.synchronise("MPI_Win_unlock", false)
 	switch {
-	case w.copies:
+	case err != nil || w.copies:
 	case w.spread && checked:
 		err = w.complete([]int{rank}, unlock)
 	default:
 		err = w.complete([]int{rank}, flush)
 	}
-	w.mu.Lock()
 	if !w.spread && checked {
-		w.memory.Unlock(rank, exclusive)
+		w.memory.Unlock(rank, hold&lane.Exclusive != 0)
 	}
-	delete(w.epoch.locks, rank)
-	w.native.SetMay(rank, false)
-	w.tellEpoch()
-	w.mu.Unlock()
+	w.native.SetLock(rank, lane.Free)
+	if err == nil && rank == w.comm.Rank() {
+		err = w.ownAccesses("MPI_Win_unlock")
+	}
 	return err
 }
 
@@ -118,28 +135,24 @@ func (w *Window) LockAll(nocheck bool) error {
 		return err
 	}
 	w.mu.Lock()
-	if w.epoch.passive() {
+	if w.native.Passive() {
 		w.mu.Unlock()
 		return wrong(ErrSync, "this rank has locked a part already")
 	}
-	if err := w.beginOther(); err != nil {
-		w.mu.Unlock()
-		return err
+	err := w.beginOther()
+	if err == nil {
+		w.native.SetAllLocked(true, !nocheck)
 	}
-	w.epoch.all, w.epoch.allTook = true, !nocheck
 	w.mu.Unlock()
-	err := w.takeAll(nocheck)
 	if err != nil {
-		w.mu.Lock()
-		w.epoch.all = false
-		w.mu.Unlock()
 		return err
 	}
-	w.mu.Lock()
-	w.tellEpoch()
-	w.mu.Unlock()
+	if err := w.takeAll(nocheck); err != nil {
+		w.native.SetAllLocked(false, false)
+		return err
+	}
 	order()
-	return nil
+	return w.synchronise("MPI_Win_lock_all", false)
 }
 
 func (w *Window) takeAll(nocheck bool) error {
@@ -160,48 +173,41 @@ func (w *Window) takeAll(nocheck bool) error {
 
 // UnlockAll is the end of LockAll.
 func (w *Window) UnlockAll() error {
-	w.mu.Lock()
-	held, took := w.epoch.all, w.epoch.allTook
-	w.mu.Unlock()
+	held, took := w.native.AllLocked()
 	if !held {
 		return wrong(ErrSync, "this rank hasn't locked all parts")
 	}
 	order()
-	var err error
-	if w.spread && took {
+	err := w.synchronise("MPI_Win_unlock_all", false)
+	switch {
+	case err != nil:
+	case w.spread && took:
 		err = w.complete(w.everyone(), unlock)
-	} else {
+	default:
 		err = w.complete(w.dirty(), flush)
 	}
-	w.mu.Lock()
 	if !w.spread && took {
 		w.memory.UnlockAll()
 	}
-	w.epoch.all = false
-	w.tellEpoch()
-	w.mu.Unlock()
+	w.native.SetAllLocked(false, false)
+	if err == nil {
+		err = w.ownAccesses("MPI_Win_unlock_all")
+	}
 	return err
 }
 
 // Leave is the end of this rank's part in a window that the program hasn't freed: others may wait
 // for locks.
 func (w *Window) Leave() {
-	w.mu.Lock()
-	all := w.epoch.all
-	locks := map[int]bool{}
-	for r, exclusive := range w.epoch.locks {
-		if w.epoch.checked[r] {
-			locks[r] = exclusive
-		}
-	}
-	w.mu.Unlock()
+	all, _ := w.native.AllLocked()
 	for rank := range w.to {
-		exclusive, held := locks[rank]
+		hold := w.native.LockOf(rank)
+		held := hold.Held() && hold&lane.Unchecked == 0
 		switch {
 		case w.copies:
 		case w.spread && (held || all):
 			w.send(rank, &message{verb: leave})
-		case exclusive:
+		case held && hold&lane.Exclusive != 0:
 			w.memory.Leave(rank)
 		}
 	}

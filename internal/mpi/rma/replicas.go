@@ -17,6 +17,16 @@ const postTag = 1<<31 - 1
 // fenceReplicas carries out what the others have asked of this rank's part since the last fence,
 // and waits for what this rank has asked of them.
 func (w *Window) fenceReplicas() error {
+	counts, err := w.fenceCounts()
+	if err != nil {
+		return err
+	}
+	return w.applyCounted(counts)
+}
+
+// fenceCounts tells all how many accesses there are, and is how many each member has asked of this
+// rank.
+func (w *Window) fenceCounts() ([]uint32, error) {
 	n := w.comm.Size()
 	own, all := make([]byte, 4*n), make([]byte, 4*n)
 	w.mu.Lock()
@@ -26,12 +36,21 @@ func (w *Window) fenceReplicas() error {
 	}
 	w.mu.Unlock()
 	if err := w.comm.Alltoall(own, all, 4).Run(); err != nil {
-		return err
+		return nil, err
 	}
+	counts := make([]uint32, n)
+	for r := range counts {
+		counts[r] = binary.LittleEndian.Uint32(all[4*r:])
+	}
+	return counts, nil
+}
+
+// applyCounted carries so many accesses of each member out, and waits for this rank's own.
+func (w *Window) applyCounted(counts []uint32) error {
 	var answers []comm.Pending
 	var wrongs error
-	for r := range n {
-		for range binary.LittleEndian.Uint32(all[4*r:]) {
+	for r, n := range counts {
+		for range n {
 			_, answer, err := w.applyNext(r)
 			if err != nil {
 				return err
@@ -55,7 +74,7 @@ func (w *Window) fenceReplicas() error {
 
 // applyNext receives the next message of an origin, and carries it out.
 func (w *Window) applyNext(rank int) (v verb, answer comm.Pending, err error) {
-	found, err := w.comm.Mprobe(rank, comm.HeardTag)
+	found, err := w.comm.Mprobe(rank, w.deferredTag())
 	if err != nil {
 		return 0, answer, err
 	}
@@ -90,6 +109,14 @@ func (w *Window) applyNext(rank int) (v verb, answer comm.Pending, err error) {
 		answer, err = w.comm.Isend(u.old, rank, int(m.answer))
 	}
 	return m.verb, answer, err
+}
+
+// deferredTag is the tag of accesses that the target's program carries out.
+func (w *Window) deferredTag() int {
+	if w.led {
+		return fenceTag
+	}
+	return comm.HeardTag
 }
 
 // tellReplicas tells a rank that this one's part is exposed to it.

@@ -132,11 +132,14 @@ func (t *target) begin(member int, m message) *under {
 		}
 		return nil
 	}
-	if u.base = base; m.verb.answers() {
+	if u.base = base; t.w.led {
+		u.base = t.w.public.base()
+	}
+	if m.verb.answers() {
 		u.old = t.w.ear.Buffer(int(u.all))
 	}
 	if m.verb >= accumulate {
-		u.how = m.manner(base)
+		u.how = m.manner(u.base)
 	}
 	return u
 }

@@ -85,6 +85,13 @@ func (w *Window) accumulateHere(a *Access, m *message, base unsafe.Pointer) erro
 // engine's lock held, and tells whether that was the last. If others are in its way it is called
 // again.
 func (t *target) goOn(u *under) bool {
+	if t.w.led {
+		over := u.goOn()
+		if over {
+			t.w.public.wrote(&u.message)
+		}
+		return over
+	}
 	if u.verb < accumulate {
 		return u.goOn()
 	}

@@ -19,6 +19,7 @@ type Config struct {
 	Memory  *comm.Window // its parts
 	Dynamic bool         // parts are what their ranks attach; displacements are addresses
 	NoLocks bool         // the program has promised that it locks nothing
+	Answers *comm.Comm   // what Order has made of Comm
 }
 
 // Window is the one-sided side of a window: its epochs and what is under way.
@@ -27,16 +28,18 @@ type Window struct {
 	memory  *comm.Window
 	dynamic bool
 	noLocks bool
-	copies  bool // ranks have replicas: see replicas.go
+	copies  bool // ranks have replicas, and no leader decides: see replicas.go
+	led     bool // ranks have replicas, and leaders decide: see led.go
 	spread  bool // members are on several hosts: locks travel as messages
+	answers *comm.Comm
+	public  *public
 
 	ear    *engine.Ear // nil with replicas, and for a window of one rank
 	native *lane.Win   // the window as C knows it
 	target target
 
 	mu     sync.Mutex // guards what follows
-	epoch  epoch
-	number int32 // of the last answer asked for
+	number int32      // of the last answer asked for
 	to     []peer
 	spare  []byte     // memory for the next message
 	alone  sync.Mutex // held by accumulates where no other process accumulates
@@ -64,15 +67,20 @@ func Open(cfg Config) *Window {
 	c := cfg.Comm
 	w := &Window{
 		comm: c, memory: cfg.Memory, dynamic: cfg.Dynamic, noLocks: cfg.NoLocks, to: make([]peer, c.Size()),
-		copies: c.Engine().Layout().Replicated() && c.Size() > 1,
+		copies: cfg.Answers == nil && c.Engine().Layout().Replicated() && c.Size() > 1,
+		led:    cfg.Answers != nil, answers: c,
 	}
-	w.epoch.locks, w.came.L = map[int]bool{}, &w.mu
+	w.came.L = &w.mu
 	for _, p := range w.memory.Parts {
 		w.spread = w.spread || !p.Host
 	}
 	w.native = w.newNative()
 	w.target.open(w)
-	if !w.copies && c.Size() > 1 {
+	switch {
+	case w.led:
+		w.spread, w.answers, w.public = true, cfg.Answers, newPublic(w.private())
+		w.ear = c.ListenInOrder(w.answers, &w.target)
+	case !w.copies && c.Size() > 1:
 		w.ear = c.Listen(&w.target)
 	}
 	c.Engine().Attach(w.title(), w)
@@ -84,6 +92,9 @@ func (w *Window) Close() {
 	w.comm.Engine().Detach(w.title())
 	if w.ear != nil {
 		w.ear.Close()
+	}
+	if w.led {
+		w.answers.Free()
 	}
 }
 
@@ -113,7 +124,11 @@ func (w *Window) send(rank int, m *message) error {
 		b = make([]byte, 0, n)
 	}
 	b = append(m.append(b[:0]), m.data...)
-	s, err := w.comm.Isend(b, rank, comm.HeardTag)
+	tag := comm.HeardTag
+	if m.deferred {
+		tag = w.deferredTag()
+	}
+	s, err := w.comm.Isend(b, rank, tag)
 	if err != nil {
 		return err
 	}
@@ -123,10 +138,10 @@ func (w *Window) send(rank int, m *message) error {
 		w.spare = b
 	}
 	to := &w.to[rank]
-	if m.verb.moves() && !w.epoch.start {
+	if m.deferred {
 		to.count++
 	}
-	to.dirty = to.dirty || m.verb.moves()
+	to.dirty = to.dirty || m.verb.moves() && !(w.led && m.deferred)
 	w.native.SetBusy(true)
 	if !s.Ended() {
 		to.sends = append(to.sends, sent{s, int64(len(b))})

@@ -13,7 +13,18 @@ import (
 // local runs a job of goroutines.
 func local(t *testing.T, ranks, replicas int, run func(world *comm.Comm) error) {
 	t.Helper()
-	jointest.Run(t, join.LocalConfig{Ranks: ranks, Replicas: replicas}, func(_ int, m *join.Member) error {
+	localIn(t, join.LocalConfig{Ranks: ranks, Replicas: replicas}, run)
+}
+
+// localLed is local in leader order.
+func localLed(t *testing.T, ranks, replicas int, run func(world *comm.Comm) error) {
+	t.Helper()
+	localIn(t, join.LocalConfig{Ranks: ranks, Replicas: replicas, Leader: true}, run)
+}
+
+func localIn(t *testing.T, cfg join.LocalConfig, run func(world *comm.Comm) error) {
+	t.Helper()
+	jointest.Run(t, cfg, func(_ int, m *join.Member) error {
 		world, err := comm.World(m.Engine)
 		if err != nil {
 			return err
@@ -47,7 +58,11 @@ func open(world *comm.Comm, integers int, brings, closed bool, host func(proto.R
 	if err != nil {
 		return nil, err
 	}
-	m := &made{Open(Config{Comm: inner, Memory: memory}), inner, own}
+	answers, err := Order(inner, false, false)
+	if err != nil {
+		return nil, err
+	}
+	m := &made{Open(Config{Comm: inner, Memory: memory, Answers: answers}), inner, own}
 	if !brings {
 		m.own = unsafe.Slice((*int64)(memory.Parts[world.Rank()].At), integers)
 	}
@@ -57,6 +72,9 @@ func open(world *comm.Comm, integers int, brings, closed bool, host func(proto.R
 // close frees the window. All ranks call it.
 func (m *made) close() error {
 	err := m.inner.Barrier().Run()
+	if err == nil {
+		err = m.Freed()
+	}
 	m.Window.Close()
 	m.memory.Close()
 	m.inner.Free()

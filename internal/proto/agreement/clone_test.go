@@ -38,7 +38,7 @@ func (i *instance) clone() *instance {
 
 // appendKey describes the machine's state. The tree follows from the dead and the absent.
 func (m *Machine) appendKey(b []byte) []byte {
-	b = appendSet(appendSet(appendSet(appendSet(appendSet(b, m.dead), m.absent), m.closers), m.asked), m.askers)
+	b = appendSet(appendSet(appendSet(appendSet(appendSet(appendSet(b, m.dead), m.through), m.absent), m.closers), m.asked), m.askers)
 	b = varint.Append(b, m.entered, m.decided, m.stable, m.next, m.offered, uint64(m.saidTo+1), bit(m.isClosed)|bit(m.forgotten)<<1|bit(m.keeps)<<2|bit(m.left)<<3, max(m.wanted, m.entered), uint64(len(m.window)))
 	for _, i := range m.window {
 		b = varint.Append(b, bit(i.entered)|bit(i.decided)<<1)

@@ -37,6 +37,10 @@
 // dead: its machine enters what others enter, and gives nothing. The outcome names it among Left.
 // Others prompt it when they have waited for long ([Machine.Prompt]).
 //
+// A communicator may be open at some members only: one died while it was made, which was an error
+// at others. A member whose program comes to its end without it says so when it is asked
+// ([KindThrough]). In the tree it counts as dead, and in the outcome as one that has left.
+//
 // # What is promised
 //
 //   - All live members that return from an agreement return the same value, and every live member

@@ -34,6 +34,12 @@ var short = map[string]rules{
 	"left, star":        {members: 3, tree: star(3), rounds: 1, deaths: 1, payloads: true, leavers: Set{0b111}, prompts: true},
 	"left, chain":       {members: 3, tree: chain(3), rounds: 1, deaths: 1, payloads: true, leavers: Set{0b111}, prompts: true},
 	"left, in a row":    {members: 3, tree: chain(3), rounds: 2, leavers: Set{0b111}, prompts: true},
+	"never open, root":  {members: 3, tree: star(3), rounds: 2, deaths: 1, payloads: true, never: Set{0b001}, prompts: true},
+	"never open, child": {members: 3, tree: star(3), rounds: 2, deaths: 1, never: Set{0b100}, prompts: true},
+	"never open, chain": {members: 3, tree: chain(3), rounds: 1, deaths: 1, payloads: true, never: Set{0b010}, prompts: true},
+	"never open, top":   {members: 3, tree: chain(3), rounds: 1, deaths: 1, never: Set{0b001}, prompts: true},
+	"never open, two":   {members: 2, tree: star(2), rounds: 2, overlap: true, never: Set{0b001}, prompts: true},
+	"never open, most":  {members: 4, tree: chain(4), rounds: 1, never: Set{0b0101}, prompts: true},
 	"left, mistaken":    {members: 3, tree: chain(3), rounds: 1, deaths: 1, suspicion: true, leavers: Set{0b011}, prompts: true},
 }
 
@@ -105,6 +111,11 @@ func TestRandom(t *testing.T) {
 			for m := int(seed % 3); m < n; m += 3 {
 				r.leavers = r.leavers.With(m)
 			}
+		}
+		if seed%11 == 3 && !r.close && !r.suspicion {
+			r.prompts = true
+			r.never = Set(nil).With(int(seed/11) % n).With(int(seed/7) % n)
+			r.leavers = nil
 		}
 		if n > 16 {
 			r.deaths = min(r.deaths, 3+n/50)

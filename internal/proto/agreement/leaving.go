@@ -21,9 +21,9 @@ func (m *Machine) Leave(out *Actions) {
 	m.proceed(out)
 }
 
-// Prompt asks the children that haven't reported to do so, if they have left. The driver calls it
-// when the program has waited for long, and again as long as it waits: children may leave, or be
-// others after a death.
+// Prompt asks the children that haven't reported to do so, if they have left, and the root to say
+// so if it will never open the communicator. The driver calls it when the program has waited for
+// long, and again as long as it waits: children may leave, or be others after a death.
 func (m *Machine) Prompt(out *Actions) {
 	if m.forgotten {
 		return
@@ -31,9 +31,13 @@ func (m *Machine) Prompt(out *Actions) {
 	if m.decided == m.entered {
 		return
 	}
+	prompt := Message{Kind: KindPrompt, Number: m.entered, Root: m.root}
+	if int(m.root) != m.cfg.Self && (m.root != m.parent || m.next <= m.entered) { // a report asks the parent
+		*out = append(*out, Action{Kind: Send, To: int(m.root), Message: prompt})
+	}
 	for j, r := range m.at(m.entered).reports { // it comes last
 		if !r.here {
-			*out = append(*out, Action{Kind: Send, To: int(m.children[j]), Message: Message{Kind: KindPrompt, Number: m.entered, Root: m.root}})
+			*out = append(*out, Action{Kind: Send, To: int(m.children[j]), Message: prompt})
 		}
 	}
 }

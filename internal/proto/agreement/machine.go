@@ -30,8 +30,9 @@ type Contribution struct {
 
 // Machine is one member's part in all agreements of one communicator.
 type Machine struct {
-	cfg  Config
-	dead Set
+	cfg     Config
+	dead    Set
+	through Set // of the dead, those that live and will never open the communicator
 	position
 
 	left    bool   // the program enters no more agreements, and this member gives nothing to those of others
@@ -86,6 +87,11 @@ func (m *Machine) Contribute(c Contribution, out *Actions) uint64 {
 // Receive takes a message of another member.
 func (m *Machine) Receive(from int, message Message, out *Actions) {
 	if m.dead.Has(from) || from == m.cfg.Self || m.forgotten {
+		return
+	}
+	if message.Kind == KindThrough {
+		m.through = m.through.With(from)
+		m.Dead(from, out) // nobody has heard of it in this communicator, and nobody will
 		return
 	}
 	m.recycle()
@@ -287,7 +293,7 @@ func (m *Machine) gather(number uint64, i *instance) Message {
 		return message
 	}
 	*v = i.own
-	v.Missing, v.Failed = v.Missing.Union(m.gap), m.dead
+	v.Missing, v.Failed, v.Left = v.Missing.Union(m.gap), m.dead.Minus(m.through), v.Left.Union(m.through)
 	if m.cfg.Combine != nil && len(i.reports) > 0 {
 		v.Payload = append(i.value.Payload[:0], i.own.Payload...) // the decision's memory is free until there is one
 	}

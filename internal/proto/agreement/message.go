@@ -30,13 +30,16 @@ const (
 	KindForget
 	// KindAbsent answers a message for a communicator that isn't open here.
 	KindAbsent
-	// KindPrompt goes down the tree: the sender has entered the agreement, and waits for the
-	// receiver, which may have left.
+	// KindThrough answers one at a process whose program has come to its end: the communicator
+	// will never be open here.
+	KindThrough
+	// KindPrompt goes down the tree, and to the root: the sender has entered the agreement, and
+	// waits for the receiver, which may have left.
 	KindPrompt
 )
 
 var kinds = [...]string{KindContribution: "contribution", KindAccepted: "accepted", KindDecision: "decision",
-	KindHeld: "held", KindAsk: "ask", KindForget: "forget", KindAbsent: "absent", KindPrompt: "prompt"}
+	KindHeld: "held", KindAsk: "ask", KindForget: "forget", KindAbsent: "absent", KindThrough: "through", KindPrompt: "prompt"}
 
 func (k Kind) String() string {
 	if k >= KindContribution && int(k) < len(kinds) {
@@ -46,7 +49,7 @@ func (k Kind) String() string {
 }
 
 // bare tells whether a message has nothing but its kind.
-func (k Kind) bare() bool { return k >= KindHeld && k <= KindAbsent }
+func (k Kind) bare() bool { return k >= KindHeld && k <= KindThrough }
 
 // Value is what members agree on.
 type Value struct {
@@ -89,9 +92,16 @@ type Message struct {
 }
 
 // Opens tells what a driver does with a message for a communicator that isn't open here. If Opens
-// is true it is one that will be opened: the driver keeps the message until then. If not, the
-// driver answers with KindAbsent, unless that or KindPrompt is what came.
+// is true it is one that may be opened: the driver keeps the message until then, or until the
+// program has come to its end, and then answers with KindThrough. If not, the driver answers with
+// KindAbsent, unless that or KindPrompt is what came.
 func (m *Message) Opens() bool { return m.Kind == KindContribution && m.Decided == 0 }
+
+// Waits tells whether the sender of a message waits for the receiver in an agreement. After the end
+// of the program the driver answers it with KindThrough if the communicator isn't open here.
+func (m *Message) Waits() bool {
+	return m.Kind == KindContribution || m.Kind == KindAccepted || m.Kind == KindPrompt
+}
 
 var errMessage = errors.New("agreement: a malformed message")
 

@@ -13,7 +13,7 @@ var messages = []Message{
 	{Kind: KindDecision, Number: 1 << 40, Root: 1, Stable: 1<<40 - 1},
 	{Kind: KindContribution, Number: 9, Value: Value{Flags: 1, Missing: Set{4}, Left: Set{4}}},
 	{Kind: KindPrompt, Number: 9, Root: 1},
-	{Kind: KindHeld}, {Kind: KindAsk}, {Kind: KindForget}, {Kind: KindAbsent},
+	{Kind: KindHeld}, {Kind: KindAsk}, {Kind: KindForget}, {Kind: KindAbsent}, {Kind: KindThrough},
 }
 
 func TestMessage(t *testing.T) {

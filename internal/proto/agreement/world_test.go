@@ -55,6 +55,7 @@ type rules struct {
 	late      Set  // members that open the communicator late
 	keep      Set  // members that keep something when they close
 	leavers   Set  // members that may leave at any time without a closing
+	never     Set  // members that never open the communicator; they leave some time
 	prompts   bool // each member that waits prompts once, and besides when it helps
 	bug       func(*Machine) member
 }
@@ -130,7 +131,7 @@ func (r *rules) world() *world {
 			}
 		}
 		w.actors[p].member = r.bug(New(c))
-		w.actors[p].open = !r.late.Has(p)
+		w.actors[p].open = !r.late.Has(p) && !r.never.Has(p)
 	}
 	return w
 }
@@ -157,7 +158,11 @@ func (w *world) Events(dst []event) []event {
 			}
 		}
 		m := a.machine()
-		if !a.open {
+		if w.never.Has(p) {
+			if !a.left {
+				dst = append(dst, event{leaves, self, self})
+			}
+		} else if !a.open {
 			dst = append(dst, event{opens, self, self})
 		} else if a.left {
 		} else if int(m.entered) < w.rounds && (w.overlap || m.entered == m.decided) {
@@ -175,7 +180,7 @@ func (w *world) Events(dst []event) []event {
 			dst = append(dst, event{die, self, self})
 		}
 		for q := range w.actors {
-			if c := w.channels[q*w.members+p]; len(c) > 0 && (a.open || !c[0].Opens()) {
+			if c := w.channels[q*w.members+p]; len(c) > 0 && (a.open || a.left || !c[0].Opens()) {
 				dst = append(dst, event{deliver, int16(q), self})
 			}
 		}
@@ -196,10 +201,14 @@ func (w *world) Apply(e event) error {
 			a.Receive(int(e.from), m, &w.out)
 			break
 		}
+		if w.never.Has(p) && a.left && m.Waits() {
+			w.send(p, int(e.from), Message{Kind: KindThrough})
+			break
+		}
 		if m.Opens() && !w.actors[e.from].dead {
 			return fmt.Errorf("%w: %v of agreement %d", errLost, m.Kind, m.Number)
 		}
-		if m.Kind != KindAbsent && m.Kind != KindPrompt {
+		if m.Kind != KindAbsent && m.Kind != KindThrough && m.Kind != KindPrompt {
 			w.send(p, int(e.from), Message{Kind: KindAbsent})
 		}
 	case enter:
@@ -229,7 +238,9 @@ func (w *world) Apply(e event) error {
 		a.open = true
 	case leaves:
 		a.left = true
-		a.Leave(&w.out)
+		if a.open {
+			a.Leave(&w.out)
+		}
 	case prompt:
 		a.prompted = true
 		a.Prompt(&w.out)
@@ -237,21 +248,22 @@ func (w *world) Apply(e event) error {
 	return w.act(p)
 }
 
-// promptHelps tells whether a child that has left doesn't know yet what it is waited for.
+// promptHelps tells whether a child that has left doesn't know yet what it is waited for, or a
+// child or the root is to say that it has left.
 func (w *world) promptHelps(p int) bool {
 	m := w.actors[p].machine()
-	for j, r := range m.at(m.entered).reports {
-		c := int(m.children[j])
+	unaware := func(c int) bool {
 		b := &w.actors[c]
-		if r.here || !b.left || !w.acts(c) || b.machine().entered >= m.entered {
-			continue
-		}
-		told := slices.ContainsFunc(w.channels[p*w.members+c], func(n Message) bool { return n.Kind == KindPrompt && n.Number == m.entered })
-		if !told {
+		return b.left && w.acts(c) && b.machine().entered < m.entered && (b.open || c != p) &&
+			!slices.ContainsFunc(w.channels[p*w.members+c], func(n Message) bool { return n.Kind == KindPrompt && n.Number == m.entered }) &&
+			!slices.ContainsFunc(w.channels[c*w.members+p], func(n Message) bool { return n.Kind == KindThrough })
+	}
+	for j, r := range m.at(m.entered).reports {
+		if !r.here && unaware(int(m.children[j])) {
 			return true
 		}
 	}
-	return false
+	return w.never.Has(int(m.root)) && (m.root != m.parent || m.next <= m.entered) && unaware(int(m.root))
 }
 
 // enter has a member contribute: flags without its own bit, and every other time an
@@ -392,7 +404,7 @@ func (w *world) valid(number int, v *Value) error {
 // mayBeStable checks that every live member has what one takes for stable.
 func (w *world) mayBeStable(m *Machine) error {
 	for q := range w.actors {
-		if b := &w.actors[q]; !b.dead && uint64(len(b.values)) < m.stable {
+		if b := &w.actors[q]; !b.dead && !w.never.Has(q) && uint64(len(b.values)) < m.stable {
 			return fmt.Errorf("%w: %d has %d, %d are forgotten", errStable, q, len(b.values), m.stable)
 		}
 	}

@@ -130,6 +130,28 @@ func (m *Machine) Arrive(from proto.Proc, context uint64, seq uint64, rendezvous
 	return Accept
 }
 
+// Next is Arrive for the most common message: eager, and the next one of a channel, from a process
+// that takes part. Arrive would Accept that, and ok is true. Else nothing has happened, and Arrive
+// has to be called.
+func (m *Machine) Next(from proto.Proc, src proto.Rank, context uint64, seq uint64) (ok bool) {
+	if uint(from) >= uint(len(m.slots)) {
+		return false
+	}
+	s := m.slots[from]
+	if s.Rank != src || src == m.rank {
+		return false
+	}
+	c, peers, sender := m.arrival.channels.Find(context, src), &m.peers[src], only(int(s.Replica))
+	if c == nil || seq != c.arrived+1 || peers.present&sender == 0 {
+		return false
+	}
+	c.arrived, c.known[s.Replica] = seq, seq // which no sender knew before
+	if !m.mirror && peers.present&^sender != 0 {
+		m.owe(c)
+	}
+	return true
+}
+
 // incoming finds or makes a channel.
 func (m *Machine) incoming(context uint64, src proto.Rank) *incoming {
 	if c := m.arrival.channels.Find(context, src); c != nil {

@@ -90,7 +90,10 @@ func (m *Machine) SendOne(context uint64, dst proto.Rank) (s Sent, ok bool) {
 	if dst == m.rank || m.healing.phase == preparing {
 		return s, false // Send says why
 	}
-	c := m.outgoing(context, dst)
+	c := m.sending.channels.Find(context, dst)
+	if c == nil {
+		c = m.openOutgoing(context, dst)
+	}
 	s.Seq, s.channel = c.sent+1, c
 	peers := &m.peers[dst]
 	s.pending = peers.present | peers.joining

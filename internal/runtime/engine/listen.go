@@ -28,13 +28,17 @@ type Listener interface {
 
 // Ear is where the messages of a context with the tag HeardTag are heard.
 type Ear struct {
-	e        *Engine
-	context  uint64
-	listener Listener
-	arriving []arriving // in the order of their sends, by rank
-	answers  []answer
-	spare    [spareClasses][][]byte // memory for messages and answers, by the logarithm of its size
-	closed   bool                   // it stays until nothing is under way: what nobody takes would be unended for ever
+	e         *Engine
+	context   uint64
+	answering uint64 // in leader order: the context of answers (passive.go)
+	wanted    bool   // the program waits for a step of its own
+	stepping  bool   // it does one
+	heard     bool   // in leader order: anything was
+	listener  Listener
+	arriving  []arriving // in the order of their sends, by rank
+	answers   []answer
+	spare     [spareClasses][][]byte // memory for messages and answers, by the logarithm of its size
+	closed    bool                   // it stays until nothing is under way: what nobody takes would be unended for ever
 }
 
 // arriving is a message that is being received, or heard.
@@ -85,13 +89,17 @@ type listening struct {
 	ears    []*Ear
 	lost    []proto.Rank
 	settled uint64 // Process.Changes when they listened last
+	hushed  bool   // nothing is heard in leader order: a state is taken over
 }
 
 // Listen has the messages of a context heard from now on.
 func (e *Engine) Listen(context uint64, l Listener) *Ear {
 	e.lock()
 	defer e.unlock()
-	ear := &Ear{e: e, context: context, listener: l}
+	return e.listen(&Ear{e: e, context: context, listener: l})
+}
+
+func (e *Engine) listen(ear *Ear) *Ear {
 	e.listening.ears = append(e.listening.ears, ear)
 	e.listening.settled = e.p.Changes - 1 // some may have come
 	return ear
@@ -104,6 +112,9 @@ func (ear *Ear) Close() {
 	defer e.unlock()
 	ear.closed = true
 	ear.hear()
+	if ear.ordered() {
+		e.p.EndPassive(ear.context)
+	}
 	e.listening.drop()
 }
 
@@ -115,7 +126,11 @@ func (l *listening) drop() {
 // Send sends an answer, from within a Listener. The data belongs to the Ear from then on.
 func (ear *Ear) Send(to proto.Rank, tag int32, data []byte) {
 	e := ear.e
-	if h := e.send(ear.context, to, tag, data); h != (Handle{}) {
+	context := ear.context
+	if ear.ordered() {
+		context = ear.answering
+	}
+	if h := e.send(context, to, tag, data); h != (Handle{}) {
 		ear.answers = append(ear.answers, answer{h, data})
 	} else {
 		ear.release(data)
@@ -160,6 +175,9 @@ func (e *Engine) hear() (more bool) {
 
 // hear goes on with one ear.
 func (ear *Ear) hear() (more bool) {
+	if ear.ordered() {
+		return ear.hearInOrder()
+	}
 	p := ear.e.p
 	for !ear.closed {
 		message, s, ok := p.TakeArrived(ear.context, HeardTag)
@@ -194,6 +212,13 @@ func (ear *Ear) hear() (more bool) {
 	}
 	clear(ear.arriving[len(kept):])
 	ear.arriving = kept
+	ear.endAnswers()
+	return more
+}
+
+// endAnswers forgets the answers that have left.
+func (ear *Ear) endAnswers() {
+	p := ear.e.p
 	ear.answers = slices.DeleteFunc(ear.answers, func(a answer) bool {
 		if !p.Done(a.handle) {
 			return false
@@ -202,7 +227,6 @@ func (ear *Ear) hear() (more bool) {
 		ear.release(a.data)
 		return true
 	})
-	return more
 }
 
 // Await waits until met returns true or an error, or the program may not use the context any more.
@@ -243,11 +267,36 @@ func (e *Engine) Tell(f func()) {
 	}
 }
 
+// Nudge wakes the process of a rank, if it sleeps: in memory that both share there is something
+// for it. For this process's own rank it wakes the threads that wait.
+func (e *Engine) Nudge(r proto.Rank) {
+	e.lock()
+	defer e.unlock()
+	switch {
+	case e.closed || e.p.RankLost(r):
+	case r == e.p.Rank():
+		e.nudged()
+	default:
+		e.p.Nudge(r)
+	}
+}
+
 // Look makes progress once, unless met returns true, and returns the last answer of met, which is
-// as Await has it.
+// as Await has it, and changes nothing. In leader order the leader decides it.
 func (e *Engine) Look(met func(lost func(proto.Rank) bool) (bool, error)) (is bool, err error) {
 	e.lock()
 	defer e.unlock()
+	if e.led {
+		have := func() uint64 {
+			is, err = met(e.p.RankLost)
+			return truth(is || err != nil)
+		}
+		if e.answer(process.AskEnded, false, have) == 0 {
+			return false, nil
+		}
+		e.until(func() bool { return have() != 0 })
+		return is, err
+	}
 	if is, err = met(e.p.RankLost); !is && err == nil {
 		e.try()
 		is, err = met(e.p.RankLost)

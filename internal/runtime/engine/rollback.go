@@ -265,6 +265,9 @@ func (e *Engine) capture(site Site, n rollback.Snapshot) error {
 		}
 	}
 	point := binary.LittleEndian.AppendUint64(nil, b.part.Passed())
+	if err := e.unheard(); err != nil { // others may have asked something meanwhile
+		return fmt.Errorf("can't be captured at this safe point: %w", err)
+	}
 	// What a process reads before its program begins comes first. What changes its length comes
 	// last: before it nothing moves from one snapshot to the next.
 	regions = append([]state.Region{state.Bytes(prefixRegion, prefix)}, append(regions, s.library()...)...)
@@ -280,6 +283,10 @@ func (e *Engine) capture(site Site, n rollback.Snapshot) error {
 // load gives this process the state that was captured. What has come to it since its start is
 // dropped: the snapshot has what was held then.
 func (e *Engine) load(site Site, n rollback.Snapshot) error {
+	return e.hushed(func() error { return e.loadPart(site, n) })
+}
+
+func (e *Engine) loadPart(site Site, n rollback.Snapshot) error {
 	s, b := &e.safe, e.back
 	if err := e.settled(); err != nil {
 		return err

@@ -171,6 +171,9 @@ func (e *Engine) idle() error {
 	if n := len(e.running.schedules); n > 0 {
 		return fmt.Errorf("collective operations that are under way: %d", n)
 	}
+	if err := e.unheard(); err != nil {
+		return err
+	}
 	return e.p.Pending()
 }
 
@@ -194,7 +197,10 @@ func (e *Engine) donate(site Site) {
 	}
 	e.p.Donate(func() (*state.Encoder, error) {
 		own, err := e.p.Snapshot()
-		if err != nil { // another thread uses the library, against the rule
+		if err == nil {
+			err = e.unheard() // others may have asked something meanwhile
+		}
+		if err != nil { // or another thread uses the library, against the rule
 			e.unhealable(notNow, err)
 			return nil, err
 		}
@@ -232,7 +238,6 @@ func (e *Engine) programState(site Site) (regions []state.Region, err error) {
 
 // takeOverState gives a replacement the state of its donor.
 func (e *Engine) takeOverState(site Site) error {
-	s := &e.safe
 	if err := e.idle(); err != nil {
 		return fmt.Errorf("at the first safe point of a replacement %w", err)
 	}
@@ -240,6 +245,12 @@ func (e *Engine) takeOverState(site Site) error {
 		return err
 	}
 	e.outside(site.Flush) // another replica has written the same up to here
+	return e.hushed(e.awaitState)
+}
+
+// awaitState gives a replacement what its donor sends.
+func (e *Engine) awaitState() error {
+	s := &e.safe
 	aside := &restoring{}
 	sinks := append(s.sinks(aside), aside.put(inputRegion, s.input.restore), aside.put(pointsRegion, e.restorePoints), aside.put(ledRegion, e.restoreLed))
 	e.p.AwaitState(state.NewDecoder(sinks...), func() error { return e.p.Restore(aside.process) })

@@ -58,6 +58,7 @@ const (
 	StepWait                      // for the first Count operations that were started
 	StepCopy                      // From to Data
 	StepCombine                   // Data = Data With From
+	StepTake                      // from Peer, at most as much as Data holds; see Taken
 )
 
 // Step is one step of a Schedule.
@@ -135,6 +136,15 @@ func (s *Schedule) ReceiveTagged(from proto.Rank, tag int32, buffer []byte) {
 	s.Receive(from, buffer)
 	s.steps[len(s.steps)-1].Count = int(tag)
 }
+
+// TakeTagged is ReceiveTagged of at most as much as the buffer holds. Taken says how much it was.
+func (s *Schedule) TakeTagged(from proto.Rank, tag int32, buffer []byte) {
+	s.ReceiveTagged(from, tag, buffer)
+	s.steps[len(s.steps)-1].Kind = StepTake
+}
+
+// Taken is the size of the message that the last TakeTagged has received.
+func (s *Schedule) Taken() int { return s.taken }
 
 // Given adds a wait until the program has given n sends since the start, by Engine.Give.
 func (s *Schedule) Given(n int) { s.step(StepGiven).Count = n }

@@ -20,6 +20,7 @@ type runState struct {
 	under   []operation // those that were started, in their order
 	oldest  int         // the first of under that hasn't ended
 	given   int         // sends that the program has given
+	taken   int         // bytes that the last TakeTagged has received
 	err     error       // the first error
 	broken  bool        // after err there is no point in going on
 	lent    bool        // a step that needs no lock is due, or being run
@@ -37,6 +38,7 @@ type operation struct {
 const (
 	unsized = -1
 	spread  = -2 // the loss of the receiver is no error
+	upTo    = -3 // the size goes to taken
 )
 
 // Lane is a queue of schedules of which one runs at a time. The zero Lane is empty.
@@ -142,6 +144,8 @@ func (e *Engine) advance(s *Schedule) {
 			s.under = append(s.under, operation{e.offer(s.Context, st.Peer, s.Tag, st.Data), s.sent()})
 		case StepReceive:
 			s.under = append(s.under, operation{e.p.Receive(s.Context, st.Peer, s.Tag+int32(st.Count), st.Data), len(st.Data)})
+		case StepTake:
+			s.under = append(s.under, operation{e.p.Receive(s.Context, st.Peer, s.Tag+int32(st.Count), st.Data), upTo})
 		case StepBroadcast:
 			s.under = append(s.under, operation{e.broadcast(s.casts(), int(st.Peer), st.shape, st.Data), unsized})
 		case StepGiven:
@@ -194,8 +198,12 @@ func (e *Engine) collect(s *Schedule, n int) bool {
 			return false
 		}
 		st, err := e.p.Take(o.handle)
-		if err == nil && o.size >= 0 && st.Bytes != o.size {
-			err = &process.SizeError{Source: st.Source, Tag: st.Tag, Has: st.Bytes, Fit: o.size, Err: process.ErrMismatch}
+		if err == nil && st.Bytes != o.size {
+			if o.size >= 0 {
+				err = &process.SizeError{Source: st.Source, Tag: st.Tag, Has: st.Bytes, Fit: o.size, Err: process.ErrMismatch}
+			} else if o.size == upTo {
+				s.taken = st.Bytes
+			}
 		}
 		if err == nil || o.size == spread && errors.Is(err, process.ErrRankLost) {
 			continue

@@ -43,6 +43,7 @@ func (e *Engine) step() int {
 	}
 	if len(e.running.schedules) > 0 && e.p.Changes != e.running.settled {
 		e.runSchedules()
+		n++ // also if no frame has come: a step may be due that needs no lock
 	}
 	if len(e.listening.ears) > 0 && e.hear() {
 		n++
@@ -50,7 +51,7 @@ func (e *Engine) step() int {
 	if e.p.Changes != before {
 		e.rouse()
 	}
-	if n > 0 && len(e.sharing) > 0 {
+	if n > 0 && len(e.sharing)+len(e.locking) > 0 {
 		e.nudged()
 	}
 	return n
@@ -230,11 +231,11 @@ func (e *Engine) untilDeadline() time.Duration {
 	return max(0, time.Duration(min(e.p.Deadline()-e.now(), limit)))
 }
 
-// keep is the progress thread. Every progressTick it looks whether the program makes progress; if
-// not, it does so itself. While the program sleeps in a wait it rests.
+// keep is the progress thread. At every tick it looks whether the program makes progress; if not,
+// it does so itself. While the program sleeps in a wait it rests.
 func (e *Engine) keep() {
 	defer e.stopped.Done()
-	timer := time.NewTicker(progressTick)
+	timer := time.NewTimer(progressTick)
 	defer timer.Stop()
 	var seen uint64
 	for {
@@ -244,23 +245,30 @@ func (e *Engine) keep() {
 		case <-timer.C:
 		}
 		e.shared.Closed.Or(lane.Tick)
-		if !e.mu.TryLock() {
-			continue // the program is in a call
+		if !e.mu.TryLock() { // the program is in a call
+			timer.Reset(progressTick)
+			continue
 		}
 		switch {
 		case e.polls() != seen || e.closed:
 		case !e.waiting.sleeping:
 			e.takeOver()
-			timer.Reset(progressTick) // a tick that came meanwhile would find that nobody has polled since
 		case e.waiting.threads > 0:
-			timer.Stop()
 			e.rest()
-			timer.Reset(progressTick)
 		}
 		e.count()
 		seen = e.polls()
+		timer.Reset(e.nextTick())
 		e.unlock()
 	}
+}
+
+// nextTick is how long the progress thread leaves the program alone. The lock is held.
+func (e *Engine) nextTick() time.Duration {
+	if !e.cfg.oversubscribed() {
+		return progressTick
+	}
+	return min(max(progressTick, e.untilDeadline()), sharedTick)
 }
 
 // rest waits until a thread that waits has what it waits for. Until then that thread makes the
@@ -293,9 +301,14 @@ func (e *Engine) unrest() {
 	}
 }
 
-// progressTick bounds how long nothing makes progress when the program turns from communicating to
-// computing.
-const progressTick = 2 * time.Millisecond
+// How long nothing makes progress when the program turns from communicating to computing:
+// progressTick, or sharedTick where processes share cores. There a tick ends the time slice of a
+// process that computes, and the next one fills the core's cache with its own data: with ticks of
+// 2 ms NPB's CG took a sixth more time. What waits for the process waits for time slices anyway.
+const (
+	progressTick = 2 * time.Millisecond
+	sharedTick   = 10 * time.Millisecond
+)
 
 // takeOver makes progress until the program does so again.
 func (e *Engine) takeOver() {

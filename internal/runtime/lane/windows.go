@@ -3,47 +3,47 @@ package lane
 import (
 	"sync/atomic"
 	"unsafe"
+
+	"banyan/internal/runtime/window"
 )
 
-// Win is a window in C's table. Go writes it, and used both do; C reads it without the lock, in
-// calls of the program that use the window.
+// Win is a window in C's table. Go and C both change it, in calls of the program that use the
+// window. It is the only place where the epochs of a window are known: see epochs.go.
 type Win struct {
-	mode    atomic.Uint32 // of the epoch: which parts may be accessed
+	mode    atomic.Uint32 // a Mode
 	busy    atomic.Uint32 // 1: something may be under way, which a flush waits for
 	used    atomic.Uint32 // 1: a part was accessed in the epoch of a fence
+	passive atomic.Uint32 // how many parts are locked; allLocked
+	exposed atomic.Uint32 // 1: there is an epoch of MPI_Win_post
+	locks   uint32        // 1: C may lock parts
 	ranks   int32
-	targets unsafe.Pointer // of Target, by rank
-	turns   unsafe.Pointer // of accumulates; nil: C doesn't accumulate
-	counts  unsafe.Pointer
-	row     int32 // bytes from one member's counts to the next one's
 	self    int32 // this member's number
-	members int32
+	members int32 // those that share the words
+	row     int32 // bytes from one row of a member to its next one: see window.Words
+	rows    int32 // bytes from one member's rows to the next one's
 	_       int32
+	targets unsafe.Pointer // of Target, by rank
+	turns   unsafe.Pointer // the lines of the parts; nil: C neither accumulates nor locks
+	counts  unsafe.Pointer // the members' rows
+	started Group          // of MPI_Win_start
+	posted  Group          // of MPI_Win_post
 }
 
 // Target is a rank's part in C's table.
 type Target struct {
-	at    unsafe.Pointer // nil: C can't access it
-	size  int64
-	unit  int64
-	base  uint64        // if at is nil: the address in another process, which the system copies from and to
-	part  int32         // in the words of turns
-	may   atomic.Uint32 // 1: the epoch is about it
-	pid   int32         // of that process; 0: none
-	alive int32         // a descriptor of it
+	at     unsafe.Pointer // nil: C can't access it
+	size   int64
+	unit   int64
+	base   uint64        // if at is nil: the address in another process, which the system copies from and to
+	part   int32         // in the words of the window
+	may    atomic.Uint32 // 1: the epoch of MPI_Win_start is about it
+	pid    int32         // of that process; 0: none
+	alive  int32         // a descriptor of it
+	lock   atomic.Uint32 // a Hold of this process
+	posted atomic.Uint32 // how many of its calls of MPI_Win_post are used up
+	ended  atomic.Uint32 // how many of its calls of MPI_Win_complete are
+	_      int32
 }
-
-// Mode is which parts an epoch is about.
-type Mode uint32
-
-const (
-	NoEpoch Mode = iota
-	Fenced       // all parts
-	Started      // those that may be accessed
-	Locked       // those that may be accessed
-	AllLocked
-	Exposed // no part: there is an epoch of MPI_Win_post only
-)
 
 // FenceHandle is the handle by which C knows the communicator of a window, for its fences.
 func FenceHandle(win uint64) uint64 { return win | fenceBit }
@@ -75,16 +75,11 @@ func (w *Win) SetOther(rank int, base uint64, pid, alive int) {
 	t.base, t.pid, t.alive = base, int32(pid), int32(alive)
 }
 
-// SetTurns says where the words of turns are: see window.Memory.
-func (w *Win) SetTurns(turns, counts unsafe.Pointer, row, self, members int) {
-	w.turns, w.counts, w.row, w.self, w.members = turns, counts, int32(row), int32(self), int32(members)
+// SetWords says where the words are that processes share, and whether C may lock parts by them.
+func (w *Win) SetWords(words window.Words, locks bool) {
+	w.turns, w.counts, w.rows, w.row = words.Turns, words.Rows, int32(words.Member), int32(words.Row)
+	w.self, w.members, w.locks = int32(words.Self), int32(words.Members), bit(locks)
 }
-
-// SetMode says which epoch this is.
-func (w *Win) SetMode(m Mode) { w.mode.Store(uint32(m)) }
-
-// SetMay says whether an epoch that is about some parts is about this one.
-func (w *Win) SetMay(rank int, may bool) { w.target(rank).may.Store(bit(may)) }
 
 // SetBusy says whether a flush may have to wait.
 func (w *Win) SetBusy(busy bool) { w.busy.Store(bit(busy)) }

@@ -180,6 +180,9 @@ func (p *Process) agreementArrived(from proto.Proc, id uint64, payload []byte) {
 	if i < 0 || err != nil {
 		return // no honest member sends this
 	}
+	if m.Kind == agreement.KindThrough {
+		p.noteThrough(p.cfg.Layout.Rank(from))
+	}
 	var out agreement.Actions
 	p.machine(t).Receive(i, m, &out)
 	p.runAgreement(t, out)
@@ -190,14 +193,21 @@ func (p *Process) agreementElsewhere(from proto.Proc, id uint64, payload []byte)
 	m, err := agreement.Parse(payload, topology.MaxProcs)
 	switch {
 	case err != nil:
+	case p.lifecycle.finishing && m.Waits():
+		p.answerPact(from, id, agreement.KindThrough)
 	case m.Opens():
 		p.tolerance.early = append(p.tolerance.early, earlyPact{from, id, slices.Clone(payload)})
-	case m.Kind != agreement.KindAbsent && m.Kind != agreement.KindPrompt:
-		absent := agreement.Message{Kind: agreement.KindAbsent}
-		h := p.nextHeader(wire.KindAgreement)
-		h.Context = id
-		p.send(from, h, absent.Append(nil), 0)
+	case m.Kind != agreement.KindAbsent && m.Kind != agreement.KindThrough && m.Kind != agreement.KindPrompt:
+		p.answerPact(from, id, agreement.KindAbsent)
 	}
+}
+
+// answerPact answers a message for a communicator that isn't open here.
+func (p *Process) answerPact(to proto.Proc, id uint64, kind agreement.Kind) {
+	answer := agreement.Message{Kind: kind}
+	h := p.nextHeader(wire.KindAgreement)
+	h.Context = id
+	p.send(to, h, answer.Append(nil), 0)
 }
 
 // runAgreement carries out what a machine asked for.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"banyan/internal/proto"
+	"banyan/internal/proto/passive"
 	"banyan/internal/varint"
 )
 
@@ -61,6 +62,7 @@ const (
 	codeMatch   = 0      // number, source and tag follow
 	codeThread  = 7      // what follows is of the thread with the ThreadID that follows; first of the first one
 	codeTurns   = 8      // the context follows on which the thread acts next, and how often
+	codeStep    = 9      // a context, a step at a part of a window, and how often follow (passive.go)
 	codeNothing = 1 << 4 // and a Question: how many answers in a row were 0 follows
 )
 
@@ -133,6 +135,11 @@ func (d *decisions) match(number uint64, m matched) {
 	d.bytes = varint.Append(d.bytes, codeMatch, number, uint64(uint32(m.src)), uint64(uint32(m.tag)))
 }
 
+// step adds a step at a part of a window, so many times.
+func (d *decisions) step(context uint64, s passive.Step, times uint64) {
+	d.bytes = varint.Append(d.bytes, codeStep, context, stepCode(s), times)
+}
+
 // end adds that there are no questions any more.
 func (d *decisions) end() {
 	d.endRuns()
@@ -153,6 +160,7 @@ type listener interface {
 	hearAnswer(q Question, word, times uint64)
 	hearMatch(number uint64, m matched)
 	hearTurns(context, times uint64)
+	hearStep(context uint64, s passive.Step, times uint64)
 	hearEnd()
 }
 
@@ -174,6 +182,10 @@ func readDecisions(record []byte, l listener) {
 		case code == codeTurns:
 			if context, n := r.Uint(), r.Uint(); !r.Failed() && n > 0 {
 				l.hearTurns(context, n)
+			}
+		case code == codeStep:
+			if context, s, n := r.Uint(), r.Uint(), r.Uint(); !r.Failed() && n > 0 {
+				l.hearStep(context, stepOf(s), n)
 			}
 		case code == uint64(theEnd):
 			l.hearEnd()

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"banyan/internal/proto"
+	"banyan/internal/proto/passive"
 	"banyan/internal/varint"
 )
 
@@ -29,6 +30,11 @@ func (o *ordered) spent() bool {
 	}
 	for _, t := range o.turns { //banyan:maporder a conjunction
 		if t.begin < len(t.queue) {
+			return false
+		}
+	}
+	for _, m := range o.passive { //banyan:maporder a conjunction
+		if !m.Empty() {
 			return false
 		}
 	}
@@ -92,6 +98,9 @@ func (o *ordered) tail() []byte {
 			d.on(next.thread)
 			d.turns(context, next.times)
 		}
+	}
+	for _, context := range sorted(o.passive) {
+		o.passive[context].Each(func(s passive.Step, times uint64) { d.step(context, s, times) })
 	}
 	if o.through {
 		d.end()

@@ -1,5 +1,7 @@
 package process
 
+import "banyan/internal/proto/passive"
+
 // Threads in leader order. Each thread of the program has a log of its own: what its Questions are
 // answered, and what its receives take. A thread is known by a ThreadID, which is the same in all
 // replicas.
@@ -156,6 +158,10 @@ func (h *hearing) hearTurns(context, times uint64) {
 		o.turns[context] = t
 	}
 	t.add(h.now.id, times)
+}
+
+func (h *hearing) hearStep(context uint64, s passive.Step, times uint64) {
+	h.order.steps(context).Learn(s, times)
 }
 
 func (h *hearing) hearEnd() {

@@ -5,6 +5,7 @@ import (
 
 	"banyan/internal/layout"
 	"banyan/internal/proto"
+	"banyan/internal/proto/passive"
 )
 
 // talkingThreads makes a job of talks of three threads.
@@ -66,7 +67,10 @@ type keepsNoTurns struct{ decisions }
 func (k *keepsNoTurns) hearThread(t ThreadID)              { k.on(t) }
 func (k *keepsNoTurns) hearMatch(number uint64, m matched) { k.match(number, m) }
 func (k *keepsNoTurns) hearTurns(uint64, uint64)           {}
-func (k *keepsNoTurns) hearEnd()                           { k.end() }
+func (k *keepsNoTurns) hearStep(context uint64, s passive.Step, n uint64) {
+	k.step(context, s, n)
+}
+func (k *keepsNoTurns) hearEnd() { k.end() }
 func (k *keepsNoTurns) hearAnswer(q Question, word, n uint64) {
 	if word == 0 {
 		k.noneOf(q, n)

@@ -8,6 +8,7 @@ import (
 	"banyan/internal/proto"
 	"banyan/internal/proto/match"
 	"banyan/internal/proto/order"
+	"banyan/internal/proto/passive"
 	"banyan/internal/runtime/wire"
 )
 
@@ -56,8 +57,9 @@ type ordered struct {
 	at       *ledThread        // the present one
 	threaded bool              // several communicate (ledthreads.go)
 	turns    map[uint64]*turns // by context
-	held     []heldReceive     // in their order
-	through  bool              // the leader's program has come to its end
+	passive  map[uint64]*passive.Machine
+	held     []heldReceive // in their order
+	through  bool          // the leader's program has come to its end
 }
 
 // OrderError says that a replica doesn't do what the one did that it follows.
@@ -79,7 +81,7 @@ func (p *Process) beginOrder() {
 	}
 	p.order = &ordered{
 		m:   order.New(order.Config{Degree: degree, Self: p.cfg.Layout.Replica(p.cfg.Self), Joins: p.cfg.Replacement}),
-		due: proto.Never, turns: map[uint64]*turns{}, byID: map[ThreadID]*ledThread{},
+		due: proto.Never, turns: map[uint64]*turns{}, passive: map[uint64]*passive.Machine{}, byID: map[ThreadID]*ledThread{},
 	}
 	p.order.prefix.kept = p.cfg.Heal || p.cfg.Marker != nil // for replacements, and for snapshots
 	p.order.at = p.order.thread(0)

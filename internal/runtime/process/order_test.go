@@ -9,6 +9,7 @@ import (
 
 	"banyan/internal/layout"
 	"banyan/internal/proto"
+	"banyan/internal/proto/passive"
 )
 
 // gossip is a program that isn't send-deterministic at all: what it does next, and what it sends,
@@ -288,6 +289,7 @@ type heard struct {
 	threads []ThreadID
 	turns   [][2]uint64
 	ends    bool
+	steps   []string
 }
 
 func (h *heard) hearThread(t ThreadID)                     { h.threads = append(h.threads, t) }
@@ -295,6 +297,9 @@ func (h *heard) hearAnswer(q Question, word, times uint64) { h.add(q, word, time
 func (h *heard) hearMatch(number uint64, m matched)        { h.matches[number] = m }
 func (h *heard) hearTurns(context, times uint64) {
 	h.turns = append(h.turns, [2]uint64{context, times})
+}
+func (h *heard) hearStep(context uint64, s passive.Step, times uint64) {
+	h.steps = append(h.steps, fmt.Sprint(context, s, times))
 }
 func (h *heard) hearEnd() { h.add(theEnd, 0, 1); h.ends = true }
 
@@ -313,6 +318,8 @@ func TestDecisions(t *testing.T) {
 	d.on(1<<63 + 5)
 	d.turn(6)
 	d.on(0)
+	d.step(8, passive.Step{Source: 3}, 2)
+	d.step(8, passive.Step{Own: true}, 1)
 	d.end()
 	record := d.take()
 	if !d.empty() {
@@ -325,6 +332,9 @@ func TestDecisions(t *testing.T) {
 	}
 	if !slices.Equal(a.threads, []ThreadID{0, 1<<63 + 5, 0}) || !slices.Equal(a.turns, [][2]uint64{{4, 2}, {6, 1}, {6, 1}}) {
 		t.Errorf("%+v", a)
+	}
+	if want := []string{"8 a message of rank 3 2", "8 the program's own step 1"}; !slices.Equal(a.steps, want) {
+		t.Errorf("steps %q, want %q", a.steps, want)
 	}
 	for i, want := range []struct {
 		q    Question
@@ -348,6 +358,7 @@ func FuzzDecisions(f *testing.F) {
 	var d decisions
 	d.answer(AskEnded, 0)
 	d.match(1, matched{1, 2})
+	d.step(1, passive.Step{Source: 2}, 3)
 	d.end()
 	f.Add(d.take())
 	f.Add(bytes.Repeat([]byte{9}, 20))

@@ -16,11 +16,12 @@ var errRepeats = errors.New("up to its first safe point the program doesn't do w
 
 // prefix is what the program of a led process was told up to its first safe point.
 type prefix struct {
-	kept   bool // somebody may need it
-	noted  decisions
-	over   bool   // it has more bytes than LogLimit: it is useless
-	ended  bool   // the program has come to its first safe point
-	record []byte // all, from then on
+	kept    bool // somebody may need it
+	noted   decisions
+	over    bool   // it has more bytes than LogLimit: it is useless
+	passive bool   // others have accessed this rank's memory, which isn't noted: it is useless
+	ended   bool   // the program has come to its first safe point
+	record  []byte // all, from then on
 }
 
 // notes is where the next decision is noted, which is a thread's; nil: it isn't.
@@ -87,6 +88,8 @@ func (p *Process) Prefix() ([]byte, error) {
 		return nil, nil
 	case p.order.prefix.over:
 		return nil, fmt.Errorf("more than %d MiB was decided before its first safe point", LogLimit>>20)
+	case p.order.prefix.passive:
+		return nil, errPassive
 	}
 	return p.order.prefix.record, nil
 }

@@ -284,10 +284,17 @@ func (p *Process) onlyCopyArrived(from proto.Proc, h *wire.Header, f *payload) {
 // copyArrived takes one of the copies of a message that replicas may send, or any offer. It
 // goes to replication first, then to causality, then to matching.
 func (p *Process) copyArrived(from proto.Proc, h *wire.Header, f *payload) {
-	if p.misrouted(h, f) || h.Src != p.replica.Rank(from) {
+	if p.misrouted(h, f) {
 		return
 	}
-	switch p.replica.Arrive(from, h.Context, h.Seq, h.Kind == wire.KindOffer) {
+	verdict := replica.Accept
+	if h.Kind != wire.KindEager || !p.replica.Next(from, h.Src, h.Context, h.Seq) {
+		if h.Src != p.replica.Rank(from) {
+			return
+		}
+		verdict = p.replica.Arrive(from, h.Context, h.Seq, h.Kind == wire.KindOffer)
+	}
+	switch verdict {
 	case replica.Accept: // the next of its channel
 		if p.layers.news(from, h) {
 			p.mix(h.Flags)

@@ -136,6 +136,11 @@ func (p *Process) leaveAgreements() {
 			p.runAgreement(t, out)
 		}
 	}
+	early := p.tolerance.early
+	p.tolerance.early = nil
+	for _, m := range early { // these communicators are never opened here
+		p.answerPact(m.from, m.context, agreement.KindThrough)
+	}
 }
 
 // promptAgreements asks others for their part in the agreements that have waited since the last

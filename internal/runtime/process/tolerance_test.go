@@ -48,7 +48,14 @@ func (s *survivor) step(p *Process) bool {
 		a := s.a
 		if s.seed%2 == 1 { // a strict one
 			s.crew(func(o *survivor, p *Process) {
-				if o.context == s.context && o.a != nil && o.a.Number <= a.Number && o.a.value == nil && !p.Done(o.h) {
+				if o.context != s.context || o.a == nil {
+					return
+				}
+				number := o.a.Number
+				if number == 0 { // it comes behind those that were entered
+					number = p.tolerates(o.context).entered + 1
+				}
+				if number <= a.Number && o.a.value == nil && !p.Done(o.h) {
 					s.t.Errorf("seed %d: %v returns from agreement %d, whose outcome %v hasn't", s.seed, s.rank, a.Number, o.rank)
 				}
 			})

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -14,18 +13,15 @@ import (
 	"banyan/internal/runtime/transport/shm"
 )
 
-// head is the beginning of the memory. The words of the members follow it.
+// head is the beginning of the memory. The words of the members follow it: see words.go.
 type head struct {
 	mark    [16]byte
 	members uint32
 }
 
-const wordsAt = 64
-
 // Memory is the memory of a window, seen by one of its members.
 type Memory struct {
 	memory *shm.Common
-	locks  *shm.Locks // nil: there is no other member
 	self   int
 	size   int
 	parts  int // where the first part begins
@@ -40,7 +36,7 @@ type Ticket [TicketSize]byte
 var errTicket = errors.New("window: there is no such memory")
 
 // partsAt is where the parts of so many members begin.
-func partsAt(members int) int { return Pages(countsAt(members) + members*rowSize(members)) }
+func partsAt(members int) int { return Pages(rowsAt(members) + members*rowSize(members)) }
 
 // Pages is a number of bytes rounded up to whole pages.
 func Pages(n int) int { return (n + pageSize - 1) / pageSize * pageSize }
@@ -59,12 +55,6 @@ func Make(self, members, bytes int) (*Memory, Ticket, error) {
 		return nil, t, err
 	}
 	m := &Memory{memory: memory, self: self, size: members, parts: partsAt(members)}
-	if members > 1 {
-		if m.locks, err = shm.OpenLocks(os.Getpid(), descriptor); err != nil {
-			memory.Unmap()
-			return nil, t, err
-		}
-	}
 	h := (*head)(memory.Base())
 	h.members = uint32(members)
 	rand.Read(h.mark[:])
@@ -84,12 +74,7 @@ func Open(t Ticket, self, members, bytes int) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	locks, err := shm.OpenLocks(pid, descriptor)
-	if err != nil {
-		memory.Unmap()
-		return nil, err
-	}
-	m := &Memory{memory: memory, locks: locks, self: self, size: members, parts: partsAt(members)}
+	m := &Memory{memory: memory, self: self, size: members, parts: partsAt(members)}
 	if h := (*head)(memory.Base()); string(h.mark[:]) != string(t[:16]) || h.members != uint32(members) {
 		m.Close()
 		return nil, errTicket
@@ -103,18 +88,10 @@ func (m *Memory) Shut() { m.memory.Shut() }
 // At is the address of a byte of the parts.
 func (m *Memory) At(offset int) unsafe.Pointer { return unsafe.Add(m.memory.Base(), m.parts+offset) }
 
-// Close ends the use of the memory and the locks here. The others can still use theirs.
+// Close ends the use of the memory here. The others can still use theirs.
 func (m *Memory) Close() {
-	m.locks.Close()
+	m.Drop()
 	m.memory.Unmap()
-}
-
-// Drop gives up all locks of this member. The memory stays mapped.
-func (m *Memory) Drop() { m.locks.Close() }
-
-// word is where the holder of a part's exclusive lock leaves its number.
-func (m *Memory) word(part int) *atomic.Uint32 {
-	return (*atomic.Uint32)(unsafe.Add(m.memory.Base(), wordsAt+4*part))
 }
 
 // errTooLarge is about more memory than the host has.

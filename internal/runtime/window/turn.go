@@ -18,35 +18,13 @@ import (
 // turnLooks is how often a member looks before Begin gives up. Others have a turn for microseconds.
 const turnLooks = 1000
 
-// CacheLine is how far words of different members are apart.
-const CacheLine = 64
-
-func lines(n int) int { return (n + CacheLine - 1) / CacheLine * CacheLine }
-
-// turnsAt and countsAt are where the turns' words are, a line each, and the members' rows of
-// counts, which have lines of their own, too.
-func turnsAt(members int) int  { return lines(wordsAt + 4*members) }
-func countsAt(members int) int { return turnsAt(members) + CacheLine*members }
-func rowSize(members int) int  { return lines(4 * members) }
-
 // turn is the number of the member that is alone at a part, from 1 on; 0 if none is.
 func (m *Memory) turn(part int) *atomic.Uint32 {
-	return (*atomic.Uint32)(unsafe.Add(m.memory.Base(), turnsAt(m.size)+CacheLine*part))
+	return (*atomic.Uint32)(unsafe.Add(m.memory.Base(), turnsAt+CacheLine*part))
 }
 
 // count is how many accumulates a member has among others at a part.
-func (m *Memory) count(member, part int) *atomic.Uint32 {
-	return (*atomic.Uint32)(unsafe.Add(m.memory.Base(), countsAt(m.size)+member*rowSize(m.size)+4*part))
-}
-
-// Turns says where C finds the turns and the counts, and how long a row of counts is.
-func (m *Memory) Turns() (turns, counts unsafe.Pointer, row int) {
-	return unsafe.Pointer(m.turn(0)), unsafe.Pointer(m.count(0, 0)), rowSize(m.size)
-}
-
-// Self and Members are this member's number, and how many there are.
-func (m *Memory) Self() int    { return m.self }
-func (m *Memory) Members() int { return m.size }
+func (m *Memory) count(member, part int) *atomic.Uint32 { return m.in(member, countsRow, part) }
 
 // Begin tries to begin an accumulate at a part, and returns false if others are in its way for
 // longer than usual. dead says which members are known to be dead.

@@ -206,7 +206,6 @@ func TestTurnsCanaries(t *testing.T) {
 // death is known.
 func TestBegin(t *testing.T) {
 	all := open(t, 3, 0)
-	nobody := func(int) bool { return false }
 	begins := func(m *Memory, alone, want bool, dead func(int) bool) {
 		t.Helper()
 		if got := m.Begin(1, alone, dead); got != want {

@@ -73,17 +73,19 @@ func TestTicket(t *testing.T) {
 	}
 }
 
+func nobody(int) bool { return false }
+
 func tries(t *testing.T, m *Memory, part int, exclusive, want bool) {
 	t.Helper()
-	if got, err := m.TryLock(part, exclusive); err != nil || got != want {
-		t.Errorf("member %d locks part %d, exclusive %v: %v, %v", m.self, part, exclusive, got, err)
+	if got := m.TryLock(part, exclusive, nobody); got != want {
+		t.Errorf("member %d locks part %d, exclusive %v: %v", m.self, part, exclusive, got)
 	}
 }
 
 func triesAll(t *testing.T, m *Memory, want bool) {
 	t.Helper()
-	if got, err := m.TryLockAll(); err != nil || got != want {
-		t.Errorf("member %d locks all: %v, %v", m.self, got, err)
+	if got := m.TryLockAll(nobody); got != want {
+		t.Errorf("member %d locks all: %v", m.self, got)
 	}
 }
 
@@ -104,35 +106,63 @@ func TestLocks(t *testing.T) {
 	b.Unlock(1, false)
 	c.Unlock(1, false)
 	tries(t, c, 1, true, false)
+	tries(t, b, 1, false, false) // one that comes later doesn't pass who waits
 	a.UnlockAll()
 	tries(t, c, 1, true, true)
-	if _, _, is := a.Abandoned(1, func(int) bool { return false }); is {
+	if _, _, is := a.Abandoned(1, nobody); is {
 		t.Error("a part whose holder lives is abandoned")
 	}
 	c.Unlock(1, true)
+	tries(t, a, 0, false, true)
+	tries(t, b, 0, true, false)
+	b.Forgo(0)
+	tries(t, c, 0, false, true)
 }
 
-// The lock of a member that ends without a word is free, and its part is abandoned. One that held
-// a shared lock leaves nothing behind.
-func TestHolderEnds(t *testing.T) {
-	all := open(t, 4, 0)
+// The lock of a member that dies is its own until the death is known. Then what it shared or wanted
+// is free, and the part that it held alone is abandoned.
+func TestHolderDies(t *testing.T) {
+	all := open(t, 5, 0)
 	tries(t, all[3], 0, false, true)
-	tries(t, all[1], 2, true, true)
-	nobody := func(int) bool { return false }
-	all[1].Drop()
-	all[3].Drop()
-	tries(t, all[0], 0, true, true)
+	triesAll(t, all[4], true)
+	tries(t, all[1], 2, true, false) // it has no lock yet
+	tries(t, all[0], 2, false, false)
+	four := func(member int) bool { return member == 4 }
+	if all[1].TryLock(2, true, nobody) || !all[1].TryLock(2, true, four) {
+		t.Error("what a dead member shares keeps others out")
+	}
+	tries(t, all[0], 0, true, false)
+	three := func(member int) bool { return member == 3 }
+	if !all[0].TryLock(0, true, three) {
+		t.Error("what a dead member shares keeps others out")
+	}
+	one := func(member int) bool { return member == 1 }
 	for _, m := range []*Memory{all[0], all[2]} {
-		tries(t, m, 2, false, false)
-		tries(t, m, 2, true, false)
+		for _, exclusive := range []bool{false, true} {
+			tries(t, m, 2, exclusive, false)
+			if m.TryLock(2, exclusive, one) {
+				t.Error("an abandoned part is locked")
+			}
+		}
 		triesAll(t, m, false)
 		if _, _, is := m.Abandoned(2, nobody); is {
 			t.Error("the part is abandoned before its holder is known to be dead")
 		}
-		by, left, is := m.Abandoned(2, func(member int) bool { return member == 1 })
+		by, left, is := m.Abandoned(2, one)
 		if by != 1 || left || !is {
 			t.Errorf("the dead holder is %d, left %v, abandoned %v", by, left, is)
 		}
+	}
+	tries(t, all[2], 3, false, true)
+	tries(t, all[3], 3, true, false)
+	if _, _, is := all[0].Abandoned(3, three); is {
+		t.Error("a part is abandoned that a dead member only wanted")
+	}
+	if !all[0].TryLock(3, false, three) {
+		t.Error("what a dead member wanted keeps others out")
+	}
+	if all[3].TryLock(3, true, three) {
+		t.Error("a member that was taken for dead gets the lock")
 	}
 	tries(t, all[2], 1, true, true)
 	all[2].Leave(1)

@@ -13,7 +13,8 @@ func TestBroadcastBench(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
 	}
-	out := shared.Run(t, "bin/banyan", "bench", "broadcast", "--host", "h0,h1", "--dir", "bin", "-n", "4", "--bytes", "8",
+	c := alone(t)
+	out := c.Run(t, "bin/banyan", "bench", "broadcast", "--host", "h0,h1", "--dir", "bin", "-n", "4", "--bytes", "8",
 		"--tree", "binomial", "--correction", "checked", "--dead", "0,25", "--rounds", "1", "--count", "3", "--limit", "5s", "--format", "csv")
 	rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
 	if err != nil {
@@ -31,7 +32,7 @@ func TestBroadcastBench(t *testing.T) {
 	if checked != 2 {
 		t.Errorf("want rows without and with a dead rank:\n%s", out)
 	}
-	nothingLeft(t)
+	nothingLeft(t, c)
 }
 
 // The phases of a start over real hosts: all are told, in their order.
@@ -39,7 +40,8 @@ func TestStartupBench(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
 	}
-	out := shared.Run(t, "bin/banyan", "bench", "startup", "--library", "banyan", "--host", "h0,h1,h2,h3", "--procs", "16", "--rounds", "3",
+	c := alone(t)
+	out := c.Run(t, "bin/banyan", "bench", "startup", "--library", "banyan", "--host", "h0,h1,h2,h3", "--procs", "16", "--rounds", "3",
 		"--dir", "bin", "--format", "csv")
 	rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
 	if err != nil || len(rows) != 2 {
@@ -57,7 +59,7 @@ func TestStartupBench(t *testing.T) {
 		}
 	}
 	t.Logf("medians of three jobs:\n%s", out)
-	nothingLeft(t)
+	nothingLeft(t, c)
 }
 
 // How long a program stands still when a host is lost, suddenly or with its agent, is measured.
@@ -67,8 +69,9 @@ func TestFailoverBench(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some seconds")
 	}
+	c := alone(t)
 	const timeout = 1000 // ms
-	out := shared.Run(t, "bin/banyan", "bench", "failover", "--host", "h0:2,h1:2,h2:2,h3:2", "--dir", "bin", "--rounds", "1", "--format", "csv",
+	out := c.Run(t, "bin/banyan", "bench", "failover", "--host", "h0:2,h1:2,h2:2,h3:2", "--dir", "bin", "--rounds", "1", "--format", "csv",
 		"--loss", "agent", "--loss", "scripts/cluster.sh fault 'unplug 3'", "--restore", "scripts/cluster.sh fault 'plug 3'")
 	rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
 	if err != nil || len(rows) != 3 {
@@ -82,5 +85,5 @@ func TestFailoverBench(t *testing.T) {
 		}
 	}
 	t.Logf("on a machine with load:\n%s", out)
-	nothingLeft(t)
+	nothingLeft(t, c)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 type Cluster struct {
 	Root string // the project's directory, which all hosts see
 	name string
+	env  []string // what tests have added to the environment
 }
 
 // patience bounds what scripts/cluster.sh does, on a machine with much else to do.
@@ -57,9 +59,27 @@ func (c *Cluster) Down() error {
 func (c *Cluster) Script(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(c.Root, "scripts/cluster.sh"), args...)
 	cmd.Dir = c.Root
-	cmd.Env = append(os.Environ(), "CLUSTER="+c.name)
+	cmd.Env = slices.Concat(os.Environ(), c.env, []string{"CLUSTER=" + c.name})
 	cmd.WaitDelay = 10 * time.Second
 	return cmd
+}
+
+// Setenv has what is started on the console from now on see a variable, until the test ends.
+func (c *Cluster) Setenv(t testing.TB, name, value string) {
+	before := slices.Clip(c.env)
+	c.env = append(before, name+"="+value)
+	t.Cleanup(func() { c.env = before })
+}
+
+// File is a path that all hosts see, in a directory that is removed when the test ends.
+func (c *Cluster) File(t testing.TB, name string) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(filepath.Join(c.Root, "bin"), "test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return filepath.Join(dir, name)
 }
 
 func (c *Cluster) script(args ...string) (string, error) {

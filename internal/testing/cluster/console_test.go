@@ -9,16 +9,17 @@ import (
 // When the console of a job that shall go on is killed, the next one shows the rest. What is shown
 // twice is the end of what the first one has shown, if anything, because its stdout is a pipe.
 func TestRunOutlivesItsConsole(t *testing.T) {
-	want := undisturbed(t, heat)
+	c := beside(t)
+	want := undisturbed(t, c, heat)
 	over := slices.Insert(slices.Clone(overHosts), 2, "--on-console-loss=continue")
-	g := slowly(t)
-	first := start(t, command(over, heat)...)
+	g := slowly(t, c)
+	first := start(t, c, command(over, heat)...)
 	first.await("step 1000", 1)
-	shared.Fault(t, `pkill -KILL -f "^bin/banyan run"`) // that ends the first console
+	c.Fault(t, `pkill -KILL -f "^bin/banyan run"`) // that ends the first console
 	if code := first.end(); code == 0 {
 		t.Error("the console has ended with exit code 0")
 	}
-	second := start(t, "bin/banyan", "attach", "stdbuf") // other jobs may run on this machine
+	second := start(t, c, "bin/banyan", "attach", "stdbuf") // other jobs may run on this machine
 	until(t, "the second console shows something", func() bool { return second.printed() != "" || second.over() })
 	g.open()
 	second.finish()
@@ -29,5 +30,5 @@ func TestRunOutlivesItsConsole(t *testing.T) {
 	if len(before)+len(after) > len(want)+32<<10 {
 		t.Errorf("%d and %d bytes of %d are shown", len(before), len(after), len(want))
 	}
-	nothingLeft(t)
+	nothingLeft(t, c)
 }

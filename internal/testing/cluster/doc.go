@@ -10,6 +10,8 @@
 //   - A test ends with a whole cluster: Heal mends the faults, and boots hosts on which something
 //     was left.
 //   - Each wait has an end.
+//   - A cluster has one test at a time. What a test adds to its environment, and the files that it
+//     has there, are gone with the test.
 //
 // # Limits
 //

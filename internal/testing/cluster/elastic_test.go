@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"banyan/internal/testing/cluster"
 )
 
 // Agents that come by themselves: first these, then their console, as pods may start in any order.
 // Each is the first process of a container. A pod is deleted, or killed, and comes again, as
 // Kubernetes does it. The job goes on, and the processes that it had are replaced there.
 func TestAgentsComeByThemselves(t *testing.T) {
+	c := beside(t)
 	for _, f := range []struct {
 		name, words string
 		reason      string // for which the host is lost
@@ -21,7 +24,7 @@ func TestAgentsComeByThemselves(t *testing.T) {
 		if testing.Short() && f.name != "deleted" {
 			continue
 		}
-		t.Run(f.name, func(t *testing.T) { comeByThemselves(t, f.words, f.reason) })
+		t.Run(f.name, func(t *testing.T) { comeByThemselves(t, c, f.words, f.reason) })
 	}
 }
 
@@ -30,20 +33,20 @@ func TestAgentsComeByThemselves(t *testing.T) {
 const ownProcesses = "cat /proc/sys/kernel/random/boot_id >/tmp/boot_id && mount -t proc proc /proc && " +
 	"mount --bind /tmp/boot_id /proc/sys/kernel/random/boot_id && rm /tmp/boot_id &&"
 
-func comeByThemselves(t *testing.T, words, reason string) {
-	want := undisturbed(t, heat)
+func comeByThemselves(t *testing.T, c *cluster.Cluster, words, reason string) {
+	want := undisturbed(t, c, heat)
 	const key = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	agent := func(number int) string {
 		return fmt.Sprintf("echo %s | ssh h%d 'cd %s && exec unshare --pid --fork --mount --kill-child sh -c \"%s exec bin/banyan agent --join console:7117 --number %[2]d --zone z%[2]d\"' &\n",
-			key, number, shared.Root, ownProcesses)
+			key, number, c.Root, ownProcesses)
 	}
 	run := "echo " + key + " | bin/banyan run --listen :7117 --agents 2 --key-file /dev/stdin -n 4 --replicas 2 --heal " + strings.Join(heat, " ")
-	g := slowly(t)
-	j := start(t, "sh", "-c", agent(1)+agent(0)+"sleep 1\n"+run)
+	g := slowly(t, c)
+	j := start(t, c, "sh", "-c", agent(1)+agent(0)+"sleep 1\n"+run)
 	begun, _, _ := strings.Cut(want, "\n")
 	j.await(begun, 1)
 	j.fault(words)
-	again := start(t, "sh", "-c", agent(1)+"wait")
+	again := start(t, c, "sh", "-c", agent(1)+"wait")
 	j.awaitTold("is back after", ranks)
 	g.open()
 	j.finish()
@@ -56,19 +59,20 @@ func comeByThemselves(t *testing.T, words, reason string) {
 			t.Errorf("%q %d times, not %d", text, n, times)
 		}
 	}
-	nothingLeft(t)
+	nothingLeft(t, c)
 }
 
 // A host is added to a job on two others, and one of those is drained. The job goes on, and its
 // output is that of an undisturbed run. The drained host can lose its power then.
 func TestHostsAddedAndDrained(t *testing.T) {
-	want := undisturbed(t, heat)
-	g := slowly(t)
-	j := start(t, command([]string{"bin/banyan", "run", "--host", "h0:4,h1:4", "--replicas", "2", "--heal", "--heartbeat-timeout", "5s"}, heat)...)
+	c := beside(t)
+	want := undisturbed(t, c, heat)
+	g := slowly(t, c)
+	j := start(t, c, command([]string{"bin/banyan", "run", "--host", "h0:4,h1:4", "--replicas", "2", "--heal", "--heartbeat-timeout", "5s"}, heat)...)
 	begun, _, _ := strings.Cut(want, "\n")
 	j.await(begun, 1)
 	hosts := func(args ...string) string {
-		return shared.Run(t, command([]string{"bin/banyan", "hosts"}, args)...)
+		return c.Run(t, command([]string{"bin/banyan", "hosts"}, args)...)
 	}
 	if got := hosts("add", "stdbuf", "h2:4"); got != "added: h2\n" {
 		t.Errorf("%q", got)
@@ -91,5 +95,5 @@ func TestHostsAddedAndDrained(t *testing.T) {
 	if n := strings.Count(j.complained(), "is back after"); n != ranks {
 		t.Errorf("%d processes were replaced, not %d", n, ranks)
 	}
-	nothingLeft(t)
+	nothingLeft(t, c)
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,14 +25,14 @@ type failover struct {
 // When an agent is killed, the job knows long before the lease is over that its processes are dead.
 // How long that takes is logged: on an idle machine some milliseconds. All hosts have one clock.
 func TestAgentsDeathIsCertain(t *testing.T) {
-	path := filepath.Join(shared.Root, "bin", "failover-test.json")
-	defer os.Remove(path)
-	want := undisturbed(t, heat)
-	g := slowly(t)
-	j := start(t, command(overHosts, []string{"--report", path}, heat)...)
+	c := beside(t)
+	path := c.File(t, "failover.json")
+	want := undisturbed(t, c, heat)
+	g := slowly(t, c)
+	j := start(t, c, command(overHosts, []string{"--report", path}, heat)...)
 	j.await("step 1000", 1)
 	// The time is taken after the search for the process, which takes longer than what is measured.
-	out, err := shared.Script(t.Context(), "on", "1", "sh", "-c", "p=$(pgrep -x banyan); date +%s%N; kill -KILL $p").Output()
+	out, err := c.Script(t.Context(), "on", "1", "sh", "-c", "p=$(pgrep -x banyan); date +%s%N; kill -KILL $p").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,14 +59,15 @@ func TestAgentsDeathIsCertain(t *testing.T) {
 	}
 	lost := r.Start.Add(time.Duration(*r.Hosts[1].Lost * float64(time.Second)))
 	t.Logf("certain after %v", lost.Sub(time.Unix(0, at)))
-	nothingLeft(t)
+	nothingLeft(t, c)
 }
 
 // All processes share h0. The replacement of one goes to the spare host, and reaches them there.
 func TestReplacementOnSpareHost(t *testing.T) {
-	want := undisturbed(t, cg)
-	g := slowly(t)
-	j := start(t, command([]string{"bin/banyan", "run", "--host", "h0:8,h1:8", "--spare-hosts", "1", "-n", "4", "--replicas", "2",
+	c := beside(t)
+	want := undisturbed(t, c, cg)
+	g := slowly(t, c)
+	j := start(t, c, command([]string{"bin/banyan", "run", "--host", "h0:8,h1:8", "--spare-hosts", "1", "-n", "4", "--replicas", "2",
 		"--allow-shared-host", "--heal", "--fault", "kill rank=1 replica=1 at=300ms"}, g.program(cg))...)
 	j.awaitTold("replica 1 is back", 1)
 	g.open()
@@ -75,17 +75,17 @@ func TestReplacementOnSpareHost(t *testing.T) {
 	if got := j.printed(); got != want || !strings.Contains(j.complained(), "replica 1 is back") {
 		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
 	}
-	nothingLeft(t)
+	nothingLeft(t, c)
 }
 
 // A host dies that had a replica of each of four ranks. All are replaced at the same time, on two
 // spare hosts.
 func TestReplicasOfAHostAreHealedTogether(t *testing.T) {
-	path := filepath.Join(shared.Root, "bin", "together-test.json")
-	defer os.Remove(path)
-	want := undisturbed(t, heat)
-	g := slowly(t)
-	j := start(t, command([]string{"bin/banyan", "run", "--host", "h0:4,h1:4,h2:2,h3:2", "--spare-hosts", "2", "-n", "4", "--replicas", "2",
+	c := beside(t)
+	path := c.File(t, "together.json")
+	want := undisturbed(t, c, heat)
+	g := slowly(t, c)
+	j := start(t, c, command([]string{"bin/banyan", "run", "--host", "h0:4,h1:4,h2:2,h3:2", "--spare-hosts", "2", "-n", "4", "--replicas", "2",
 		"--heal", "--report", path}, heat)...)
 	j.await("step 1000", 1)
 	j.fault("power 1")
@@ -118,7 +118,7 @@ func TestReplicasOfAHostAreHealedTogether(t *testing.T) {
 		t.Errorf("they are on %v", on)
 	}
 	t.Logf("all are back %.0f ms after the first was begun", 1000*(lastBack(r.Heals)-r.Heals[0].Began))
-	nothingLeft(t)
+	nothingLeft(t, c)
 }
 
 // lastBack is when the last replacement was a replica.

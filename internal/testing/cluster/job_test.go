@@ -33,13 +33,7 @@ type running struct {
 const limit = 2 * time.Minute
 
 // start starts a job on the console. When the test ends it is killed, and the cluster healed.
-func start(t *testing.T, args ...string) *running {
-	t.Helper()
-	return startOn(t, shared, args...)
-}
-
-// startOn starts a job on the console of a cluster.
-func startOn(t *testing.T, on *cluster.Cluster, args ...string) *running {
+func start(t *testing.T, on *cluster.Cluster, args ...string) *running {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	j := &running{t: t, on: on, args: args, cancel: cancel, ended: make(chan struct{})}
@@ -168,12 +162,7 @@ func (j *running) finish() {
 }
 
 // nothingLeft says that, some time after the job's end, nothing of it is left on any host.
-func nothingLeft(t *testing.T) {
-	t.Helper()
-	nothingLeftOn(t, shared)
-}
-
-func nothingLeftOn(t *testing.T, on *cluster.Cluster) {
+func nothingLeft(t *testing.T, on *cluster.Cluster) {
 	t.Helper()
 	var left string
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {

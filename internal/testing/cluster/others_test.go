@@ -5,9 +5,11 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"banyan/internal/job/env"
+	"banyan/internal/testing/cluster"
 )
 
 // Jobs here are of four ranks with two replicas each. Host k has processes 2k and 2k+1, so h0 and
@@ -36,21 +38,27 @@ func command(parts ...[]string) (all []string) {
 }
 
 // undisturbed is what a program prints on one host, without replicas. Each program runs so once.
-func undisturbed(t *testing.T, program []string) string {
+func undisturbed(t *testing.T, c *cluster.Cluster, program []string) string {
 	t.Helper()
 	name := strings.Join(program, " ")
+	printing.Lock()
+	defer printing.Unlock()
 	if printed[name] == "" {
-		printed[name] = shared.Run(t, command([]string{"bin/banyan", "run", "-n", fmt.Sprint(ranks)}, program)...)
+		printed[name] = c.Run(t, command([]string{"bin/banyan", "run", "-n", fmt.Sprint(ranks)}, program)...)
 	}
 	return printed[name]
 }
 
-var printed = map[string]string{} // tests run one after the other
+var (
+	printing sync.Mutex
+	printed  = map[string]string{} // under printing
+)
 
 // Slurm and Hydra pass on what each replica of rank 0 prints: each line comes twice. If the host of
 // one is cut off, some lines come once. Hydra's mpiexec waits for a host that is cut off as long as
 // its ssh does, so the job has ended before mpiexec has.
 func TestLauncherOfOthers(t *testing.T) {
+	c := beside(t)
 	for _, launcher := range []struct {
 		name    string
 		command []string
@@ -81,9 +89,9 @@ func TestLauncherOfOthers(t *testing.T) {
 				if _, err := exec.LookPath(launcher.command[0]); err != nil && launcher.name == "Hydra" {
 					t.Skip(err)
 				}
-				want := undisturbed(t, f.program)
-				g := slowly(t)
-				j := start(t, command(launcher.command, g.program(f.program))...)
+				want := undisturbed(t, c, f.program)
+				g := slowly(t, c)
+				j := start(t, c, command(launcher.command, g.program(f.program))...)
 				if f.words != "" {
 					j.await(f.after, 1)
 					j.fault(f.words)
@@ -97,9 +105,9 @@ func TestLauncherOfOthers(t *testing.T) {
 				}
 				expectLines(t, j.printed(), want, f.fewest, f.most)
 				if f.undo != "" {
-					shared.Fault(t, f.undo)
+					c.Fault(t, f.undo)
 				}
-				nothingLeft(t)
+				nothingLeft(t, c)
 			})
 		}
 	}

@@ -10,6 +10,7 @@ import (
 // snapshots, is lost: its ranks go on elsewhere from their buddy's copies. The output is byte for
 // byte that of an undisturbed run.
 func TestRunRollsBack(t *testing.T) {
+	c := beside(t)
 	rolling := []string{"bin/banyan", "run", "--host", "h0:2,h1:2,h2:2,h3:2", "--spare-hosts", "2", "-n", "4", "--rollback", "--snapshot-every", "500ms"}
 	for _, f := range []struct {
 		name, words, undo string
@@ -28,9 +29,9 @@ func TestRunRollsBack(t *testing.T) {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
-			want := undisturbed(t, heat)
-			g := slowly(t)
-			j := start(t, command(rolling, heat)...)
+			want := undisturbed(t, c, heat)
+			g := slowly(t, c)
+			j := start(t, c, command(rolling, heat)...)
 			j.await("step 2000", 1) // 10 s have passed: there are snapshots
 			j.fault(f.words)
 			if f.back > 0 {
@@ -47,9 +48,9 @@ func TestRunRollsBack(t *testing.T) {
 				t.Errorf("it said %s", said)
 			}
 			if f.undo != "" {
-				shared.Fault(t, f.undo)
+				c.Fault(t, f.undo)
 			}
-			nothingLeft(t)
+			nothingLeft(t, c)
 		})
 	}
 }
@@ -58,6 +59,7 @@ func TestRunRollsBack(t *testing.T) {
 // has no replica left: what ran on the lost host starts again elsewhere, with the part of a
 // sibling. The output is byte for byte that of an undisturbed run.
 func TestReplicasRollBack(t *testing.T) {
+	c := beside(t)
 	both := []string{"bin/banyan", "run", "--host", "h0:3,h1:3,h2:8", "-n", "4", "--replicas", "2", "--rollback", "--snapshot-every", "500ms"}
 	for _, f := range []struct {
 		name, words string
@@ -74,9 +76,9 @@ func TestReplicasRollBack(t *testing.T) {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
-			want := undisturbed(t, heat)
-			g := slowly(t)
-			j := start(t, command(both, f.more, heat)...)
+			want := undisturbed(t, c, heat)
+			g := slowly(t, c)
+			j := start(t, c, command(both, f.more, heat)...)
 			j.await("step 2000", 1)
 			j.fault(f.words)
 			j.awaitTold("it goes back to snapshot ", 1)
@@ -91,10 +93,10 @@ func TestReplicasRollBack(t *testing.T) {
 			}
 			for host := range 3 {
 				if strings.Contains(f.words, fmt.Sprintf("power %d", host)) {
-					shared.Fault(t, fmt.Sprintf("boot %d", host))
+					c.Fault(t, fmt.Sprintf("boot %d", host))
 				}
 			}
-			nothingLeft(t)
+			nothingLeft(t, c)
 		})
 	}
 }

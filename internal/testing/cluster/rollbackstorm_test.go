@@ -31,8 +31,9 @@ func TestRollbackStorm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("TestRunRollsBack has some faults")
 	}
-	if out, err := exec.Command(shared.Root+"/bin/mpifort", "-O2", "-o", shared.Root+"/bin/heal-fortran",
-		shared.Root+"/fortran/testdata/heal.f90").CombinedOutput(); err != nil {
+	c := alone(t)
+	if out, err := exec.Command(c.Root+"/bin/mpifort", "-O2", "-o", c.Root+"/bin/heal-fortran",
+		c.Root+"/fortran/testdata/heal.f90").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	begun, back := time.Now(), 0
@@ -40,9 +41,9 @@ func TestRollbackStorm(t *testing.T) {
 		p := goingBack[number%len(goingBack)]
 		t.Run(fmt.Sprintf("%d %s", number, p.name), func(t *testing.T) {
 			lots := rand.New(rand.NewPCG(*stormSeed, uint64(number)))
-			want := undisturbed(t, p.argv)
-			g := slowly(t)
-			j := start(t, command([]string{"bin/banyan", "run", "--host", "h0:2,h1:2,h2:2,h3:2", "--spare-hosts", "2", "-n", fmt.Sprint(ranks),
+			want := undisturbed(t, c, p.argv)
+			g := slowly(t, c)
+			j := start(t, c, command([]string{"bin/banyan", "run", "--host", "h0:2,h1:2,h2:2,h3:2", "--spare-hosts", "2", "-n", fmt.Sprint(ranks),
 				"--rollback", "--snapshot-every", "300ms"}, g.program(p.argv))...)
 			first, _, _ := strings.Cut(want, "\n")
 			if p.process != "heal-fortran" { // it prints at its end
@@ -56,12 +57,12 @@ func TestRollbackStorm(t *testing.T) {
 				switch k := lots.IntN(4); {
 				case cut < 0 && lots.IntN(6) == 0:
 					cut = k
-					shared.Fault(t, fmt.Sprintf("power %d", k))
+					c.Fault(t, fmt.Sprintf("power %d", k))
 					runsFor(j, 10*time.Second) // until another host has its buddy's copies
 				default:
 					hosts := lots.Perm(4)[:1+lots.IntN(2)]
 					for _, k := range slices.DeleteFunc(hosts, func(k int) bool { return k == cut }) {
-						shared.Fault(t, fmt.Sprintf("on %d pkill -KILL -x %s || true", k, p.process))
+						c.Fault(t, fmt.Sprintf("on %d pkill -KILL -x %s || true", k, p.process))
 					}
 				}
 			}
@@ -76,9 +77,9 @@ func TestRollbackStorm(t *testing.T) {
 				t.Errorf("seed %d: it said %s", *stormSeed, said)
 			}
 			if cut >= 0 {
-				shared.Fault(t, fmt.Sprintf("boot %d", cut))
+				c.Fault(t, fmt.Sprintf("boot %d", cut))
 			}
-			nothingLeft(t)
+			nothingLeft(t, c)
 		})
 	}
 	t.Logf("jobs went back to a snapshot %d times in %v, seed %d", back, time.Since(begun).Round(time.Second), *stormSeed)

@@ -25,6 +25,7 @@ type namedProgram struct {
 
 // Whatever becomes of one host, the job's output is byte for byte that of an undisturbed run.
 func TestRunOutlivesAHost(t *testing.T) {
+	c := beside(t)
 	for _, f := range []struct {
 		name    string
 		command []string
@@ -67,9 +68,9 @@ func TestRunOutlivesAHost(t *testing.T) {
 				continue
 			}
 			t.Run(f.name+"/"+p.name, func(t *testing.T) {
-				want := undisturbed(t, p.argv)
-				g := slowly(t)
-				j := start(t, command(f.command, g.program(p.argv))...)
+				want := undisturbed(t, c, p.argv)
+				g := slowly(t, c)
+				j := start(t, c, command(f.command, g.program(p.argv))...)
 				if f.words != "" {
 					begun, _, _ := strings.Cut(want, "\n")
 					j.await(begun, 1)
@@ -82,9 +83,9 @@ func TestRunOutlivesAHost(t *testing.T) {
 					t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
 				}
 				if f.undo != "" {
-					shared.Fault(t, f.undo)
+					c.Fault(t, f.undo)
 				}
-				nothingLeft(t)
+				nothingLeft(t, c)
 			})
 		}
 	}
@@ -96,10 +97,11 @@ func TestTraceOverHosts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
+	c := beside(t)
 	path := filepath.Join(t.TempDir(), "run.jsonl")
-	want := undisturbed(t, heat)
-	g := slowly(t)
-	j := start(t, command(overHosts, []string{"--trace", path}, heat)...)
+	want := undisturbed(t, c, heat)
+	g := slowly(t, c)
+	j := start(t, c, command(overHosts, []string{"--trace", path}, heat)...)
 	begun, _, _ := strings.Cut(want, "\n")
 	j.await(begun, 1)
 	time.Sleep(time.Second) // a host sends what is recorded ten times a second
@@ -121,15 +123,16 @@ func TestTraceOverHosts(t *testing.T) {
 			t.Errorf("%d frames are recorded that process %d has received", n, p)
 		}
 	}
-	nothingLeft(t)
+	nothingLeft(t, c)
 }
 
 // A firewall rejects what the halves say to each other; both hear the console. The job goes on on
 // one side, or ends and says why. Nothing is printed twice.
 func TestRunWithRejectingHalves(t *testing.T) {
-	want := undisturbed(t, heat)
-	g := slowly(t)
-	j := start(t, command(overHosts, heat)...)
+	c := beside(t)
+	want := undisturbed(t, c, heat)
+	g := slowly(t, c)
+	j := start(t, c, command(overHosts, heat)...)
 	j.await("step 1000", 1)
 	j.fault("reject 0,1 2,3")
 	until(t, "one half ends", func() bool { return j.over() || strings.Contains(j.complained(), " on h") })
@@ -141,12 +144,13 @@ func TestRunWithRejectingHalves(t *testing.T) {
 	if code != 0 && j.complained() == "" {
 		t.Errorf("code %d, without a word", code)
 	}
-	shared.Fault(t, "open")
-	nothingLeft(t)
+	c.Fault(t, "open")
+	nothingLeft(t, c)
 }
 
 // When the console is killed, or Slurm cancels the job, nothing is left on any host.
 func TestRunEnds(t *testing.T) {
+	c := beside(t)
 	for _, f := range []struct {
 		name    string
 		command []string
@@ -160,14 +164,14 @@ func TestRunEnds(t *testing.T) {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
-			slowly(t)
-			j := start(t, command(f.command, heat)...)
+			slowly(t, c)
+			j := start(t, c, command(f.command, heat)...)
 			j.await("step 1000", 1)
-			shared.Fault(t, f.words)
+			c.Fault(t, f.words)
 			if code := j.end(); code == 0 {
 				t.Error("exit code 0")
 			}
-			nothingLeft(t)
+			nothingLeft(t, c)
 		})
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"banyan/internal/testing/cluster"
 )
 
-// other is the name of a second cluster, for what can't be tried on the shared one.
+// other is the name of a second cluster, for what can't be tried on those of all tests.
 var other = named("test-other")
 
 // remains is what there is of the other cluster on this machine: processes, mounts, files.
@@ -106,10 +106,11 @@ func TestScript(t *testing.T) {
 
 // Links, firewalls, power and time of a host are taken away, and come back.
 func TestFaults(t *testing.T) {
+	c := beside(t)
 	reach := func(from, to string) string {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		out, err := shared.Script(ctx, "on", from, "timeout", "0.5", "bash", "-c", "echo >/dev/tcp/"+to+"/22").CombinedOutput()
+		out, err := c.Script(ctx, "on", from, "timeout", "0.5", "bash", "-c", "echo >/dev/tcp/"+to+"/22").CombinedOutput()
 		switch {
 		case err == nil:
 			return "yes"
@@ -133,7 +134,7 @@ func TestFaults(t *testing.T) {
 		{"power 1", "boot 1", "silence", "", "silence", "yes"},
 		{"power 1,3; boot 1,3", "true", "yes", "yes", "yes", "yes"},
 	} {
-		shared.Fault(t, f.words)
+		c.Fault(t, f.words)
 		var attempts sync.WaitGroup // most of them wait
 		for _, r := range []struct{ from, to, want string }{{"0", "h1", f.forth}, {"1", "h0", f.back}, {"c", "h1", f.console}, {"0", "h2", f.others}} {
 			if r.want == "" {
@@ -146,7 +147,7 @@ func TestFaults(t *testing.T) {
 			})
 		}
 		attempts.Wait()
-		shared.Fault(t, f.undo)
+		c.Fault(t, f.undo)
 		for deadline := time.Now().Add(20 * time.Second); reach("0", "h1") != "yes"; {
 			if time.Now().After(deadline) {
 				t.Fatalf("%s, and %s: h0 doesn't reach h1", f.words, f.undo)
@@ -154,15 +155,15 @@ func TestFaults(t *testing.T) {
 		}
 	}
 
-	shared.Fault(t, "freeze 1")
-	if state := shared.Run(t, "ps", "-C", "sshd", "-o", "stat="); !strings.Contains(state, "T") {
+	c.Fault(t, "freeze 1")
+	if state := c.Run(t, "ps", "-C", "sshd", "-o", "stat="); !strings.Contains(state, "T") {
 		t.Errorf("the sshds of the hosts are %q", state)
 	}
-	shared.Heal(t)
-	if state := shared.Run(t, "ps", "-C", "sshd", "-o", "stat="); strings.Contains(state, "T") {
+	c.Heal(t)
+	if state := c.Run(t, "ps", "-C", "sshd", "-o", "stat="); strings.Contains(state, "T") {
 		t.Errorf("after heal they are %q", state)
 	}
-	if left := shared.Left(t); left != "" {
+	if left := c.Left(t); left != "" {
 		t.Errorf("this is left:\n%s", left)
 	}
 }

@@ -1,11 +1,11 @@
 package cluster_test
 
 import (
-	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
+
+	"banyan/internal/testing/cluster"
 )
 
 // gate keeps a program from ending before a test has done to its job what it wants: heat and cg
@@ -16,15 +16,11 @@ type gate struct {
 	file string // which opens it; all hosts see it
 }
 
-var gates int
-
-// slowly has jobs that the test starts from now on wait at a gate.
-func slowly(t *testing.T) *gate {
+// slowly has jobs that the test starts on a cluster from now on wait at a gate.
+func slowly(t *testing.T, c *cluster.Cluster) *gate {
 	t.Helper()
-	gates++
-	g := &gate{t, filepath.Join(shared.Root, "bin", fmt.Sprintf("gate-%d-%d", os.Getpid(), gates))}
-	t.Setenv("SLOW_UNTIL", g.file) // testdata/slow.c reads it
-	t.Cleanup(func() { os.Remove(g.file) })
+	g := &gate{t, c.File(t, "gate")}
+	c.Setenv(t, "SLOW_UNTIL", g.file) // testdata/slow.c reads it
 	return g
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"banyan/internal/testing/cluster"
 )
 
 // What Slurm does to a node or a job is a fault like others.
@@ -12,21 +14,22 @@ func TestSlurm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("they are a matter of Slurm more than of Banyan")
 	}
+	c := beside(t)
 	t.Run("slurmd killed", func(t *testing.T) {
-		want := undisturbed(t, heat)
-		g := slowly(t)
-		j := start(t, command(srun, heat)...)
+		want := undisturbed(t, c, heat)
+		g := slowly(t, c)
+		j := start(t, c, command(srun, heat)...)
 		j.await("step 1000", 1)
 		j.fault("kill-slurmd 1")
 		g.open()
 		j.finish()
 		expectLines(t, j.printed(), want, 2, 2)
-		nothingLeft(t)
+		nothingLeft(t, c)
 	})
 	t.Run("node down", func(t *testing.T) {
-		want := undisturbed(t, heat)
-		g := slowly(t)
-		j := start(t, command(srun, heat)...)
+		want := undisturbed(t, c, heat)
+		g := slowly(t, c)
+		j := start(t, c, command(srun, heat)...)
 		j.await("step 1000", 1)
 		j.fault("node-down 1")
 		g.open()
@@ -34,30 +37,31 @@ func TestSlurm(t *testing.T) {
 			t.Errorf("exit code %d", code)
 		}
 		expectLines(t, j.printed(), want, 2, 2)
-		nothingLeft(t)
+		nothingLeft(t, c)
 	})
 	t.Run("scancel", func(t *testing.T) {
-		slowly(t)
-		j := start(t, command(srun, heat)...)
+		slowly(t, c)
+		j := start(t, c, command(srun, heat)...)
 		j.await("step 1000", 1)
-		shared.Fault(t, "scancel $(squeue -h -o %A)")
+		c.Fault(t, "scancel $(squeue -h -o %A)")
 		if code := j.end(); code == 0 {
 			t.Error("exit code 0, of a job that was cancelled")
 		}
-		nothingLeft(t)
+		nothingLeft(t, c)
 	})
 }
 
 // A firewall between two halves answers with resets. Each half has a replica of every rank. At most
 // one of them goes on. The job has no end, since one that ends before a verdict ends on both sides.
 func TestRejectBetweenHalves(t *testing.T) {
+	c := beside(t)
 	endless := []string{"stdbuf", "-oL", "bin/heat", "512", "1e-30", "1000000000"}
-	j := start(t, command(srun, endless)...)
+	j := start(t, c, command(srun, endless)...)
 	j.await("step 1000", 2)
 	j.fault("reject 0,1 2,3")
 	var one, other int
 	for deadline := time.Now().Add(limit / 2); ; time.Sleep(100 * time.Millisecond) {
-		one, other = living(t, "heat", 0, 1), living(t, "heat", 2, 3)
+		one, other = living(t, c, "heat", 0, 1), living(t, c, "heat", 2, 3)
 		if one == 0 || other == 0 {
 			break
 		}
@@ -73,15 +77,15 @@ func TestRejectBetweenHalves(t *testing.T) {
 		}
 	}
 	j.stop()
-	shared.Fault(t, "open")
-	nothingLeft(t)
+	c.Fault(t, "open")
+	nothingLeft(t, c)
 }
 
 // living counts the processes with a name on some hosts.
-func living(t *testing.T, name string, hosts ...int) (n int) {
+func living(t *testing.T, c *cluster.Cluster, name string, hosts ...int) (n int) {
 	t.Helper()
 	for _, h := range hosts {
-		out, err := shared.Script(t.Context(), "on", strconv.Itoa(h), "sh", "-c", "pgrep -xc "+name+" || true").Output()
+		out, err := c.Script(t.Context(), "on", strconv.Itoa(h), "sh", "-c", "pgrep -xc "+name+" || true").Output()
 		if err != nil {
 			t.Fatalf("counting on h%d: %v", h, err)
 		}

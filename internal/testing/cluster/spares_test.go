@@ -2,7 +2,6 @@ package cluster_test
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -11,22 +10,21 @@ import (
 // spare processes on the last node. A node loses its power. The spare processes take the slots of
 // the replicas that it had, and the job ends with the output of an undisturbed one.
 func TestSparesOfABatchScript(t *testing.T) {
-	log := filepath.Join(shared.Root, "bin", "spares.log")
-	os.Remove(log)
-	t.Cleanup(func() { os.Remove(log) })
-	t.Cleanup(func() { shared.Heal(t) })
-	want := shared.Run(t, command([]string{"bin/banyan", "run", "-n", "3"}, heat)...)
-	g := slowly(t)
-	shared.Run(t, command([]string{"sbatch", "--nodes=4", "--ntasks-per-node=2", "--overcommit", "--output=" + log, "deploy/slurm/pmi2.sbatch"}, heat)...)
+	c := beside(t)
+	log := c.File(t, "spares.log")
+	t.Cleanup(func() { c.Heal(t) })
+	want := c.Run(t, command([]string{"bin/banyan", "run", "-n", "3"}, heat)...)
+	g := slowly(t, c)
+	c.Run(t, command([]string{"sbatch", "--nodes=4", "--ntasks-per-node=2", "--overcommit", "--output=" + log, "deploy/slurm/pmi2.sbatch"}, heat)...)
 	read := func() string {
 		b, _ := os.ReadFile(log)
 		return string(b)
 	}
 	until(t, "both replicas of rank 0 compute", func() bool { return strings.Count(read(), "step 1000:") == 2 })
-	shared.Fault(t, "power 1") // the script itself runs on h0
+	c.Fault(t, "power 1") // the script itself runs on h0
 	until(t, "spare processes take the slots", func() bool { return strings.Count(read(), "is back") == 2 })
 	g.open()
-	until(t, "the allocation ends", func() bool { return strings.TrimSpace(shared.Run(t, "squeue", "-h")) == "" })
+	until(t, "the allocation ends", func() bool { return strings.TrimSpace(c.Run(t, "squeue", "-h")) == "" })
 	steps := ""
 	for line := range strings.Lines(read()) {
 		if strings.HasPrefix(line, "step ") || strings.Contains(line, " points, ") {
@@ -35,5 +33,5 @@ func TestSparesOfABatchScript(t *testing.T) {
 	}
 	expectLines(t, steps, want, 1, 2)
 	t.Logf("%s", read())
-	nothingLeft(t)
+	nothingLeft(t, c)
 }

@@ -61,31 +61,32 @@ func TestManyHosts(t *testing.T) {
 // A program that is only on the console is sent, with its libraries and a file, and is gone at the
 // end, also if an agent was killed.
 func TestStagedProgram(t *testing.T) {
+	c := beside(t)
 	// What the console has in /dev/shm no host has.
-	shared.Run(t, "sh", "-c", "mkdir /dev/shm/job && cp bin/heat bin/libmpi_abi.so.1 /dev/shm/job && echo data >/dev/shm/job/in")
-	t.Cleanup(func() { shared.Fault(t, "rm -r /dev/shm/job") })
-	banyan := filepath.Join(shared.Root, "bin/banyan")
+	c.Run(t, "sh", "-c", "mkdir /dev/shm/job && cp bin/heat bin/libmpi_abi.so.1 /dev/shm/job && echo data >/dev/shm/job/in")
+	t.Cleanup(func() { c.Fault(t, "rm -r /dev/shm/job") })
+	banyan := filepath.Join(c.Root, "bin/banyan")
 	inJob := []string{"env", "-C", "/dev/shm/job", banyan, "run", "--host", "h0:2,h1:2,h2:2,h3:2", "-n", "4", "--replicas", "2"}
 
-	j := start(t, command(inJob, []string{"./heat", "16", "1e-3", "20"})...)
+	j := start(t, c, command(inJob, []string{"./heat", "16", "1e-3", "20"})...)
 	if code := j.end(); code == 0 || !strings.Contains(j.complained(), "programs can't start in /dev/shm/job") {
 		t.Errorf("not sent: code %d, %s", code, j.complained())
 	}
-	j = start(t, command(inJob, []string{"--stage-file", "in", "sh", "-c", "cat in; ls -d /tmp/banyan-stage-*"})...)
+	j = start(t, c, command(inJob, []string{"--stage-file", "in", "sh", "-c", "cat in; ls -d /tmp/banyan-stage-*"})...)
 	j.finish()
 	if out := j.printed(); strings.Count(out, "data\n") != 4 || strings.Count(out, "/tmp/banyan-stage-") != 4 {
 		t.Errorf("it printed\n%s", out)
 	}
-	g := slowly(t)
-	j = start(t, command(inJob, []string{"--stage-file", "heat", "stdbuf", "-oL", "./heat"}, heat[3:])...)
+	g := slowly(t, c)
+	j = start(t, c, command(inJob, []string{"--stage-file", "heat", "stdbuf", "-oL", "./heat"}, heat[3:])...)
 	j.await("step 1000", 1)
 	j.fault("on 1 pkill -KILL -x banyan")
 	g.open()
 	j.finish()
-	if want := undisturbed(t, heat); j.printed() != want {
+	if want := undisturbed(t, c, heat); j.printed() != want {
 		t.Errorf("it printed\n%s\nand undisturbed\n%s", j.printed(), want)
 	}
-	files := shared.Run(t, "ssh", "h1", "ls /tmp")
+	files := c.Run(t, "ssh", "h1", "ls /tmp")
 	if strings.Contains(files, "banyan-stage") {
 		t.Errorf("left on h1: %s", files)
 	}

@@ -94,13 +94,13 @@ func (s *storm) run() (outcome string) {
 	t := s.t
 	path := filepath.Join(s.c.Root, "bin", fmt.Sprintf("storm-%d.json", os.Getpid()))
 	defer os.Remove(path)
-	want := undisturbed(t, s.program)
+	want := undisturbed(t, s.c, s.program)
 	for k := range s.size {
 		s.named = append(s.named, fmt.Sprintf("h%d", k))
 	}
 	most := min(s.most, 3+s.rng.IntN(8)) // of this job
-	g := slowly(t)
-	s.job = startOn(t, s.c, command([]string{"bin/banyan", "run", "--host", strings.Join(s.named, ","), "--spare-hosts", "2",
+	g := slowly(t, s.c)
+	s.job = start(t, s.c, command([]string{"bin/banyan", "run", "--host", strings.Join(s.named, ","), "--spare-hosts", "2",
 		"-n", fmt.Sprint(ranks), "--replicas", "2", "--heal", "--report", path}, g.program(s.program))...)
 	first, _, _ := strings.Cut(want, "\n")
 	s.job.await(first, 1)
@@ -123,7 +123,7 @@ func (s *storm) run() (outcome string) {
 		t.Errorf("%v\nfaults: %v\nreport: %s", err, s.told(report), text)
 	}
 	t.Logf("%d host deaths, %d replacements: %s", s.deaths, len(report.Heals), report.Outcome)
-	nothingLeftOn(t, s.c)
+	nothingLeft(t, s.c)
 	return report.Outcome
 }
 

@@ -3,11 +3,12 @@ package cluster_test
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"banyan/internal/testing/cluster"
 )
 
 // succeeded is what the report of a job says that another launcher has ended.
@@ -34,6 +35,7 @@ const (
 // as it would have ended, with its output byte for byte and its report; banyan jobs shows it on
 // that host, and attach ends with its code.
 func TestJobOutlivesItsLauncher(t *testing.T) {
+	c := beside(t)
 	for _, f := range []struct {
 		name  string
 		words []string // each once the launcher before is lost and the next one leads
@@ -60,7 +62,7 @@ func TestJobOutlivesItsLauncher(t *testing.T) {
 			if testing.Short() && !f.short {
 				t.Skip("long")
 			}
-			outlive(t, f.words)
+			outlive(t, c, f.words)
 		})
 	}
 }
@@ -73,25 +75,24 @@ func TestNoMajoritySaysSo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
+	c := beside(t)
 	for _, after := range []string{computes, ""} {
-		t.Run("after "+after, func(t *testing.T) { noMajority(t, after) })
+		t.Run("after "+after, func(t *testing.T) { noMajority(t, c, after) })
 	}
 }
 
-func noMajority(t *testing.T, after string) {
-	messages := filepath.Join(shared.Root, "bin", "successor.err")
-	defer os.Remove(messages)
-	defer os.Remove(messages + ".banyan")
-	slowly(t)
-	d := startOnHost(t, []string{"--host", "h0:2,h1:2,h2:2,h3:2", "--replicas", "2", "--error", messages}, heat, after)
-	shared.Fault(t, "power 0,1")
-	processesEnd(t)
+func noMajority(t *testing.T, c *cluster.Cluster, after string) {
+	messages := c.File(t, "successor.err")
+	slowly(t, c)
+	d := startOnHost(t, c, []string{"--host", "h0:2,h1:2,h2:2,h3:2", "--replicas", "2", "--error", messages}, heat, after)
+	c.Fault(t, "power 0,1")
+	processesEnd(t, c)
 	for _, h := range []string{"h2", "h3"} {
 		until(t, h+" says why", func() bool {
 			text, err := os.ReadFile(messages)
 			return err == nil && strings.Contains(string(text), "banyan: "+h+" couldn't reach most of the machines that vote")
 		})
-		out, err := shared.Script(t.Context(), "on", h[1:], "bin/banyan", "attach").CombinedOutput()
+		out, err := c.Script(t.Context(), "on", h[1:], "bin/banyan", "attach").CombinedOutput()
 		if err == nil || !strings.Contains(string(out), h+" couldn't reach most of the machines that vote") {
 			t.Errorf("attach on %s: %v\n%s", h, err, out)
 		}
@@ -104,10 +105,11 @@ func noMajority(t *testing.T, after string) {
 // The launcher is killed while a console shows the job. The console finds the next launcher
 // on a host, and shows every byte once.
 func TestConsoleFindsTheNextLauncher(t *testing.T) {
-	want := undisturbed(t, heat)
+	c := beside(t)
+	want := undisturbed(t, c, heat)
 	over := slices.Insert(slices.Clone(overHosts), 2, "--on-console-loss=continue")
-	g := slowly(t)
-	j := start(t, command(over, heat)...)
+	g := slowly(t, c)
+	j := start(t, c, command(over, heat)...)
 	j.await("step 1000", 1)
 	j.fault(killLauncher)
 	j.awaitTold("leads the job now", 1)
@@ -120,29 +122,22 @@ func TestConsoleFindsTheNextLauncher(t *testing.T) {
 // detached is a job without a console, and where it writes.
 type detached struct {
 	t            *testing.T
+	on           *cluster.Cluster
 	name         string
 	output, json string
 }
 
 // detach runs a job that outlives its launcher, on so many hosts.
-func detach(t *testing.T, hosts string, flags, program []string) *detached {
+func detach(t *testing.T, c *cluster.Cluster, hosts string, flags, program []string) *detached {
 	t.Helper()
-	return detachOn(t, []string{"--host", hosts}, flags, program)
+	return detachOn(t, c, []string{"--host", hosts}, flags, program)
 }
 
 // detachOn is detach, with what says which hosts.
-func detachOn(t *testing.T, hosts, flags, program []string) *detached {
+func detachOn(t *testing.T, c *cluster.Cluster, hosts, flags, program []string) *detached {
 	t.Helper()
-	bin := filepath.Join(shared.Root, "bin")
-	d := &detached{t: t, output: filepath.Join(bin, "successor.out"), json: filepath.Join(bin, "successor.json")}
-	remove := func() {
-		for _, path := range []string{d.output, d.json, d.output + ".banyan"} {
-			os.Remove(path)
-		}
-	}
-	remove()
-	t.Cleanup(remove)
-	j := start(t, command([]string{"bin/banyan", "run"}, hosts, []string{"-n", "4", "--replicas", "2", "--detach", "--output", d.output, "--report", d.json}, flags, program)...)
+	d := &detached{t: t, on: c, output: c.File(t, "successor.out"), json: c.File(t, "successor.json")}
+	j := start(t, c, command([]string{"bin/banyan", "run"}, hosts, []string{"-n", "4", "--replicas", "2", "--detach", "--output", d.output, "--report", d.json}, flags, program)...)
 	j.finish()
 	d.name = strings.TrimSpace(j.printed())
 	return d
@@ -162,15 +157,15 @@ func (d *detached) awaitLine(text string) {
 // lead waits until a host leads the job that isn't another one, and returns its number.
 func (d *detached) lead(besides string) string {
 	d.t.Helper()
-	return lead(d.t, d.name, besides)
+	return lead(d.t, d.on, d.name, besides)
 }
 
 // lead waits until a host leads a job, by its name or program, and returns the host's number.
-func lead(t *testing.T, job, besides string) (host string) {
+func lead(t *testing.T, c *cluster.Cluster, job, besides string) (host string) {
 	t.Helper()
 	until(t, "a host leads", func() bool {
 		for _, h := range []string{"0", "1", "2", "3"} {
-			out, _ := shared.Script(t.Context(), "on", h, "bin/banyan", "jobs").Output()
+			out, _ := c.Script(t.Context(), "on", h, "bin/banyan", "jobs").Output()
 			if h != besides && strings.Contains(string(out), job) {
 				host = h
 				return true
@@ -187,7 +182,7 @@ func (d *detached) end() (r succeeded) {
 	defer func() {
 		if r.Outcome == "" { // a job that is slow, one that hangs, and one that has ended differ
 			out := d.read()
-			d.t.Logf("it has printed %d lines, the last ones\n%s\nand this is left:\n%s", strings.Count(out, "\n"), out[max(0, len(out)-200):], shared.Left(d.t))
+			d.t.Logf("it has printed %d lines, the last ones\n%s\nand this is left:\n%s", strings.Count(out, "\n"), out[max(0, len(out)-200):], d.on.Left(d.t))
 		}
 	}()
 	until(d.t, "the report is written", func() bool {
@@ -200,13 +195,13 @@ func (d *detached) end() (r succeeded) {
 // gone waits until nothing is left, when the last console has seen the end.
 func (d *detached) gone(host string) {
 	d.t.Helper()
-	if out, err := shared.Script(d.t.Context(), "on", host, "bin/banyan", "attach", d.name).CombinedOutput(); err != nil {
+	if out, err := d.on.Script(d.t.Context(), "on", host, "bin/banyan", "attach", d.name).CombinedOutput(); err != nil {
 		d.t.Errorf("attach: %v\n%s", err, out)
 	}
 	left := "?"
 	for deadline := time.Now().Add(40 * time.Second); left != "" && time.Now().Before(deadline); time.Sleep(time.Second) {
-		shared.Run(d.t, "bin/banyan", "jobs") // removes what a killed launcher has left
-		left = shared.Left(d.t)
+		d.on.Run(d.t, "bin/banyan", "jobs") // removes what a killed launcher has left
+		left = d.on.Left(d.t)
 	}
 	if left != "" {
 		d.t.Errorf("this is left:\n%s", left)
@@ -217,17 +212,17 @@ func (d *detached) gone(host string) {
 }
 
 // outlive runs a job, does what the words say to its launchers, and sees that agents go on.
-func outlive(t *testing.T, words []string) {
-	want := undisturbed(t, heat)
-	g := slowly(t)
-	d := detach(t, "h0:2,h1:2,h2:2,h3:2", nil, heat)
+func outlive(t *testing.T, c *cluster.Cluster, words []string) {
+	want := undisturbed(t, c, heat)
+	g := slowly(t, c)
+	d := detach(t, c, "h0:2,h1:2,h2:2,h3:2", nil, heat)
 	d.awaitLine("step 1000")
 	leads := ""
 	for i, w := range words {
 		if i > 0 {
 			leads = d.lead(leads)
 		}
-		shared.Fault(t, w)
+		c.Fault(t, w)
 	}
 	leads = d.lead(leads)
 	g.open()
@@ -240,7 +235,7 @@ func outlive(t *testing.T, words []string) {
 	if got := d.read(); got != want {
 		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
 	}
-	shared.Fault(t, "open")
+	c.Fault(t, "open")
 	d.gone(leads)
 }
 
@@ -249,15 +244,16 @@ func TestNextLauncherAddsAndDrains(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	want := undisturbed(t, heat)
-	g := slowly(t)
-	d := detach(t, "h0:4,h1:4", []string{"--heal", "--heartbeat-timeout", "5s"}, heat)
+	c := beside(t)
+	want := undisturbed(t, c, heat)
+	g := slowly(t, c)
+	d := detach(t, c, "h0:4,h1:4", []string{"--heal", "--heartbeat-timeout", "5s"}, heat)
 	d.awaitLine("step 1000")
-	shared.Fault(t, killLauncher)
+	c.Fault(t, killLauncher)
 	leads := d.lead("")
 	hosts := func(args ...string) string {
 		t.Helper()
-		out, err := shared.Script(t.Context(), command([]string{"on", leads, "bin/banyan", "hosts"}, args)...).CombinedOutput()
+		out, err := c.Script(t.Context(), command([]string{"on", leads, "bin/banyan", "hosts"}, args)...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("hosts %s: %v\n%s", args, err, out)
 		}
@@ -296,25 +292,25 @@ func TestAgentsFindTheNextLauncher(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	want := undisturbed(t, heat)
-	key := filepath.Join(shared.Root, "bin", "successor.key")
+	c := beside(t)
+	want := undisturbed(t, c, heat)
+	key := c.File(t, "successor.key")
 	if err := os.WriteFile(key, []byte(strings.Repeat("0123456789abcdef", 4)+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	defer os.Remove(key)
 	agent := func(number string) *running {
-		return start(t, "ssh", "h"+number, "cd "+shared.Root+" && exec bin/banyan agent --join console:7117,h0:7117,h1:7117,h2:7117 --number "+number+
+		return start(t, c, "ssh", "h"+number, "cd "+c.Root+" && exec bin/banyan agent --join console:7117,h0:7117,h1:7117,h2:7117 --number "+number+
 			" --name h"+number+" --key-file "+key)
 	}
 	agents := []*running{agent("0"), agent("1")}
-	g := slowly(t)
-	d := detachOn(t, []string{"--listen", ":7117", "--agents", "2", "--key-file", key}, []string{"--heal", "--heartbeat-timeout", "5s"}, heat)
+	g := slowly(t, c)
+	d := detachOn(t, c, []string{"--listen", ":7117", "--agents", "2", "--key-file", key}, []string{"--heal", "--heartbeat-timeout", "5s"}, heat)
 	d.awaitLine("step 1000")
-	shared.Fault(t, killLauncher)
+	c.Fault(t, killLauncher)
 	leads := d.lead("")
 	agents = append(agents, agent("2"))
 	hosts := func(args ...string) string {
-		out, err := shared.Script(t.Context(), command([]string{"on", leads, "bin/banyan", "hosts"}, args)...).CombinedOutput()
+		out, err := c.Script(t.Context(), command([]string{"on", leads, "bin/banyan", "hosts"}, args)...).CombinedOutput()
 		if err != nil {
 			t.Logf("hosts %s: %v\n%s", args, err, out)
 		}
@@ -342,9 +338,10 @@ func TestAgentsFindTheNextLauncher(t *testing.T) {
 // In an allocation of Slurm that is kept (sbatch --no-kill) the power of the host is cut on which
 // the batch script and the launcher run. The job ends as it would have, and then the allocation.
 func TestBatchJobOutlivesItsHost(t *testing.T) {
-	output := filepath.Join(shared.Root, "bin", "batch.out")
-	want := undisturbed(t, heat)
-	if got := batch(t, output, "--output "+output, "power 0"); got != want {
+	c := beside(t)
+	output := c.File(t, "batch.out")
+	want := undisturbed(t, c, heat)
+	if got := batch(t, c, output, "--output "+output, "power 0"); got != want {
 		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
 	}
 }
@@ -352,41 +349,40 @@ func TestBatchJobOutlivesItsHost(t *testing.T) {
 // In such an allocation the launcher alone is killed. The script's banyan run shows the job to its
 // end under the next launcher, and the script goes on with the job's exit code.
 func TestBatchScriptFindsTheNextLauncher(t *testing.T) {
-	log := filepath.Join(shared.Root, "bin", "batch.log")
-	want := undisturbed(t, heat) + "code 0\n"
-	if got := batch(t, log, "", killLauncher); got != want {
+	c := beside(t)
+	log := c.File(t, "batch.log")
+	want := undisturbed(t, c, heat) + "code 0\n"
+	if got := batch(t, c, log, "", killLauncher); got != want {
 		t.Errorf("it printed\n%s\nand undisturbed\n%s", got, want)
 	}
-	nothingLeft(t)
+	nothingLeft(t, c)
 }
 
 // batch runs a batch job that writes to a file, has a fault strike when it computes, and returns
 // what it has written when the allocation has ended.
-func batch(t *testing.T, output, flags, words string) string {
+func batch(t *testing.T, c *cluster.Cluster, output, flags, words string) string {
 	t.Helper()
-	bin := filepath.Join(shared.Root, "bin")
-	script, log := filepath.Join(bin, "batch.sh"), filepath.Join(bin, "batch.log")
-	for _, path := range []string{output, output + ".banyan", script, log} {
-		os.Remove(path)
-		t.Cleanup(func() { os.Remove(path) })
+	script, log := c.File(t, "batch.sh"), output
+	if flags != "" { // the job has an output of its own
+		log = c.File(t, "batch.log")
 	}
 	text := "#!/bin/bash\n#SBATCH --nodes=4 --ntasks-per-node=2 --overcommit --no-kill --open-mode=append --output=" + log + " --error=/dev/null\n" +
 		"bin/banyan run -n 4 --replicas 2 --oversubscribe " + flags + " " + strings.Join(heat, " ") + "\necho code $?\n"
 	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { shared.Heal(t) })
-	g := slowly(t)
-	shared.Run(t, "sbatch", script)
+	t.Cleanup(func() { c.Heal(t) })
+	g := slowly(t, c)
+	c.Run(t, "sbatch", script)
 	read := func() string {
 		b, _ := os.ReadFile(output)
 		return string(b)
 	}
 	until(t, "the job computes", func() bool { return strings.Contains(read(), "step 1000") })
-	shared.Fault(t, words)
-	lead(t, "bin/heat", "")
+	c.Fault(t, words)
+	lead(t, c, "bin/heat", "")
 	g.open()
-	until(t, "the allocation ends", func() bool { return strings.TrimSpace(shared.Run(t, "squeue", "-h")) == "" })
+	until(t, "the allocation ends", func() bool { return strings.TrimSpace(c.Run(t, "squeue", "-h")) == "" })
 	return read()
 }
 

@@ -35,7 +35,8 @@ func sameButRanks(t *testing.T, got, want string) {
 // hosts: when the rank's processes die, when a host does that has its last one, and when
 // replacements are being made.
 func TestThinnedOverHosts(t *testing.T) {
-	want := shared.Run(t, command([]string{"bin/banyan", "run", "-n", "4"}, ledProgram)...)
+	c := beside(t)
+	want := c.Run(t, command([]string{"bin/banyan", "run", "-n", "4"}, ledProgram)...)
 	for _, f := range []struct {
 		name  string
 		flags []string
@@ -51,7 +52,7 @@ func TestThinnedOverHosts(t *testing.T) {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
-			j := start(t, command(overHosts, ledFlags, f.flags, ledProgram)...)
+			j := start(t, c, command(overHosts, ledFlags, f.flags, ledProgram)...)
 			if f.words != "" {
 				j.fault(f.words)
 			}
@@ -64,14 +65,15 @@ func TestThinnedOverHosts(t *testing.T) {
 			if lost := strings.Count(said, "is lost, and the program goes on"); lost != strings.Count(strings.Join(f.flags, " "), "replica=1")+strings.Count(f.words, "power") {
 				t.Errorf("%d ranks are lost: %s", lost, said)
 			}
-			nothingLeft(t)
+			nothingLeft(t, c)
 		})
 	}
 }
 
 // The launcher of such a job is killed before the loss, together with the rank, and afterwards.
 func TestThinnedJobOutlivesItsLauncher(t *testing.T) {
-	want := shared.Run(t, command([]string{"bin/banyan", "run", "-n", "4"}, ledProgram)...)
+	c := beside(t)
+	want := c.Run(t, command([]string{"bin/banyan", "run", "-n", "4"}, ledProgram)...)
 	for _, f := range []struct {
 		name, words string
 		short       bool
@@ -84,8 +86,8 @@ func TestThinnedJobOutlivesItsLauncher(t *testing.T) {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
-			d := detach(t, "h0:2,h1:2,h2:2,h3:2", command(ledFlags, killRank(2, "2s")), ledProgram)
-			shared.Fault(t, f.words)
+			d := detach(t, c, "h0:2,h1:2,h2:2,h3:2", command(ledFlags, killRank(2, "2s")), ledProgram)
+			c.Fault(t, f.words)
 			host := d.lead("")
 			r := d.end()
 			if r.ExitCode != 0 || r.Outcome != "completed" {

@@ -3,11 +3,12 @@ package cluster_test
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"banyan/internal/testing/cluster"
 )
 
 // tied is a job that was started on host 0, and goes on without a console.
@@ -20,16 +21,12 @@ type tied struct {
 const computes = "step 1000"
 
 // startOnHost starts a job on host 0, and waits until it has printed something.
-func startOnHost(t *testing.T, hosts, program []string, text string) tied {
+func startOnHost(t *testing.T, c *cluster.Cluster, hosts, program []string, text string) tied {
 	t.Helper()
-	d := tied{t, filepath.Join(shared.Root, "bin", "tie.out"), filepath.Join(shared.Root, "bin", "tie.json")}
-	for _, file := range []string{d.output, d.path} {
-		os.Remove(file)
-		t.Cleanup(func() { os.Remove(file) })
-	}
-	t.Cleanup(func() { shared.Heal(t) })
+	d := tied{t, c.File(t, "tie.out"), c.File(t, "tie.json")}
+	t.Cleanup(func() { c.Heal(t) })
 	words := command([]string{"on", "0", "bin/banyan", "run"}, hosts, []string{"--detach", "--output", d.output, "--report", d.path}, program)
-	if out, err := shared.Script(t.Context(), words...).CombinedOutput(); err != nil {
+	if out, err := c.Script(t.Context(), words...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", words, err, out)
 	}
 	until(t, "the job computes", func() bool { return strings.Contains(d.printed(), text) })
@@ -56,12 +53,13 @@ func (d tied) end() (r succeeded) {
 // Two hosts, and a third voter: another host, or a directory that both see. Either host loses its
 // power, or they don't hear each other any more: the job goes on, byte for byte, on one of them.
 func TestTieOfTwoHosts(t *testing.T) {
-	dir := filepath.Join(shared.Root, "bin", "witness")
+	c := beside(t)
+	dir := c.File(t, "witness")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	want := undisturbed(t, heat)
+	want := undisturbed(t, c, heat)
 	for _, f := range []struct {
 		name    string
 		witness []string
@@ -85,14 +83,14 @@ func TestTieOfTwoHosts(t *testing.T) {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
-			g := slowly(t)
-			d := startOnHost(t, slices.Concat([]string{"--host", "h0:4,h1:4", "--replicas", "2"}, f.witness), heat, computes)
-			shared.Fault(t, f.words)
+			g := slowly(t, c)
+			d := startOnHost(t, c, slices.Concat([]string{"--host", "h0:4,h1:4", "--replicas", "2"}, f.witness), heat, computes)
+			c.Fault(t, f.words)
 			switch {
 			case f.next:
-				lead(t, "bin/heat", "")
+				lead(t, c, "bin/heat", "")
 			case f.words != "true":
-				processesEndOn(t, "h1 ")
+				processesEndOn(t, c, "h1 ")
 			}
 			g.open()
 			r := d.end()
@@ -109,8 +107,8 @@ func TestTieOfTwoHosts(t *testing.T) {
 				left, err := os.ReadDir(dir)
 				return err == nil && len(left) == 0
 			})
-			shared.Fault(t, "open")
-			processesEnd(t)
+			c.Fault(t, "open")
+			processesEnd(t, c)
 		})
 	}
 }
@@ -121,10 +119,11 @@ func TestSeniorOfTwoHosts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for a lease's end")
 	}
-	slowly(t)
-	d := startOnHost(t, []string{"--host", "h0:4,h1:4", "--replicas", "2"}, heat, computes)
-	shared.Fault(t, "power 0")
-	processesEnd(t)
+	c := beside(t)
+	slowly(t, c)
+	d := startOnHost(t, c, []string{"--host", "h0:4,h1:4", "--replicas", "2"}, heat, computes)
+	c.Fault(t, "power 0")
+	processesEnd(t, c)
 	if text, err := os.ReadFile(d.path); err == nil && strings.Contains(string(text), "completed") {
 		t.Errorf("the report says %s", text)
 	}
@@ -132,16 +131,16 @@ func TestSeniorOfTwoHosts(t *testing.T) {
 
 // processesEnd says that, some time after a job's end, no process of it is left on any host. A job
 // that nobody has attached to leaves its end in files, and ssh waits for a host without power.
-func processesEnd(t *testing.T) {
+func processesEnd(t *testing.T, c *cluster.Cluster) {
 	t.Helper()
-	processesEndOn(t, "")
+	processesEndOn(t, c, "")
 }
 
 // processesEndOn is processesEnd for the hosts whose lines of Left begin so.
-func processesEndOn(t *testing.T, host string) {
+func processesEndOn(t *testing.T, c *cluster.Cluster, host string) {
 	t.Helper()
 	until(t, "no process is left", func() bool {
-		return !slices.ContainsFunc(strings.Split(shared.Left(t), "\n"), func(line string) bool {
+		return !slices.ContainsFunc(strings.Split(c.Left(t), "\n"), func(line string) bool {
 			return strings.HasPrefix(line, host) && strings.Contains(line, " process ") && !strings.Contains(line, " sshd: ") && !strings.Contains(line, "/ssh ")
 		})
 	})
@@ -151,7 +150,8 @@ func processesEndOn(t *testing.T, host string) {
 // side with two of three hosts goes on, though most processes are on the other one, and says which
 // rank is lost with them. The other side doesn't go on.
 func TestHostsOfEightOneAndOne(t *testing.T) {
-	want := shared.Run(t, command([]string{"bin/banyan", "run", "-n", "8"}, heat)...)
+	c := beside(t)
+	want := c.Run(t, command([]string{"bin/banyan", "run", "-n", "8"}, heat)...)
 	uneven := []string{"--host", "h0:8,h1:1,h2:1", "-n", "8", "--replicas", "0-1:2"}
 	for _, f := range []struct {
 		name, words string
@@ -168,11 +168,11 @@ func TestHostsOfEightOneAndOne(t *testing.T) {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
-			g := slowly(t)
-			d := startOnHost(t, uneven, heat, computes)
-			shared.Fault(t, f.words)
+			g := slowly(t, c)
+			d := startOnHost(t, c, uneven, heat, computes)
+			c.Fault(t, f.words)
 			if !f.lost {
-				processesEndOn(t, f.ends)
+				processesEndOn(t, c, f.ends)
 				g.open()
 			}
 			r := d.end()
@@ -182,8 +182,8 @@ func TestHostsOfEightOneAndOne(t *testing.T) {
 			case f.lost && (r.ExitCode == 0 || r.Outcome != "rank lost" || !strings.HasPrefix(want, got)):
 				t.Errorf("the report says %+v; it printed\n%s\nand undisturbed\n%s", r, got, want)
 			}
-			shared.Fault(t, "open")
-			processesEnd(t)
+			c.Fault(t, "open")
+			processesEnd(t, c)
 		})
 	}
 }

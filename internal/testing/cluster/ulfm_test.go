@@ -9,8 +9,9 @@ import (
 // the dead ones' places. Where the size is kept the output is byte for byte that of an undisturbed
 // run; where it isn't, what the program has computed is the same.
 func TestULFMOverHosts(t *testing.T) {
+	c := beside(t)
 	hosts := []string{"bin/banyan", "run", "--host", "h0,h1,h2,h3"}
-	// So large that computing takes most of the time: then it takes long enough on any machine.
+	// So large that computing takes most of the time: then they take long enough on any machine.
 	stencil := []string{"bin/stencil", "-cells", "400000", "-steps", "8000"}
 	for _, f := range []struct {
 		name, words, undo string
@@ -24,16 +25,16 @@ func TestULFMOverHosts(t *testing.T) {
 		{"shrinks, link down", "unplug 2", "plug 2", []string{"-n", "4"}, stencil, 1, false, false},
 		{"shrinks, host stopped", "freeze 2", "thaw 2", []string{"-n", "4"}, stencil, 1, false, false},
 		{"shrinks, process killed", "on 2 pkill -KILL -x stencil", "", []string{"-n", "4"}, stencil, 0, false, false},
-		{"throws again, power cut", "power 2", "", []string{"-n", "4"}, []string{"bin/pi", "-batches", "600"}, 1, false, true},
+		{"throws again, power cut", "power 2", "", []string{"-n", "4"}, []string{"bin/pi", "-batches", "1200"}, 1, false, true},
 	} {
 		if testing.Short() && !f.short {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
-			want := shared.Run(t, command([]string{"bin/banyan", "run", "-n", f.flags[1]}, f.program)...)
-			j := start(t, command(hosts, f.flags, f.program)...)
+			want := c.Run(t, command([]string{"bin/banyan", "run", "-n", f.flags[1]}, f.program)...)
+			j := start(t, c, command(hosts, f.flags, f.program)...)
 			name := strings.TrimPrefix(f.program[0], "bin/")
-			until(t, "the job to start", func() bool { return living(t, name, 0, 1, 2, 3) == 4 })
+			until(t, "the job to start", func() bool { return living(t, c, name, 0, 1, 2, 3) == 4 })
 			j.fault("sleep 1; " + f.words)
 			j.finish()
 			got := j.printed()
@@ -49,9 +50,9 @@ func TestULFMOverHosts(t *testing.T) {
 				t.Errorf("it said %s", said)
 			}
 			if f.undo != "" {
-				shared.Fault(t, f.undo)
+				c.Fault(t, f.undo)
 			}
-			nothingLeft(t)
+			nothingLeft(t, c)
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -44,9 +45,13 @@ func Main(m *testing.M) int {
 	}
 	build := exec.Command(Source("scripts", "library.sh"), installed.dir)
 	build.Env = append(os.Environ(), "PROFILE=off", // it would compile everything again
-		"KEPT="+scratch.KeptDir)
+		"KEPT="+keptDir())
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Printf("scripts/library.sh: %v\n%s", err, out)
+		return 1
+	}
+	if err := preload(); err != nil {
+		fmt.Println(err)
 		return 1
 	}
 	return m.Run()
@@ -82,7 +87,7 @@ func Compile(t *testing.T, name string, flags ...string) string {
 		if len(flags) == 0 {
 			flags = []string{Library(), "-Wl,-rpath," + filepath.Dir(Library())}
 		}
-		if text, err := exec.Command("gcc", append(args, flags...)...).CombinedOutput(); err != nil {
+		if text, err := exec.Command("gcc", slices.Concat(args, sanitized(), flags)...).CombinedOutput(); err != nil {
 			return fmt.Errorf("gcc %s: %v\n%s", name, err, text)
 		}
 		return nil
@@ -97,7 +102,7 @@ func Compile(t *testing.T, name string, flags ...string) string {
 func Build(t *testing.T, wrapper, source string, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
-	if out, err := exec.Command(Tool(wrapper), append([]string{"-o", program, source}, flags...)...).CombinedOutput(); err != nil {
+	if out, err := exec.Command(Tool(wrapper), slices.Concat([]string{"-o", program, source}, sanitized(), flags)...).CombinedOutput(); err != nil {
 		t.Fatalf("%s %s: %v\n%s", wrapper, source, err, out)
 	}
 	return program

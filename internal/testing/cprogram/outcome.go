@@ -39,6 +39,21 @@ func Run(t *testing.T, program string, args ...string) Outcome {
 // RunOn is Run with a standard input.
 func RunOn(t *testing.T, stdin io.Reader, program string, args ...string) Outcome {
 	t.Helper()
+	o := run(t, stdin, program, args...)
+	if strings.Contains(o.Stderr, "ERROR: AddressSanitizer") {
+		t.Errorf("%s: %.6000s", filepath.Base(program), o.Stderr)
+	}
+	return o
+}
+
+// Unchecked is Run for a program that the sanitizer is to find fault with.
+func Unchecked(t *testing.T, program string, args ...string) Outcome {
+	t.Helper()
+	return run(t, nil, program, args...)
+}
+
+func run(t *testing.T, stdin io.Reader, program string, args ...string) Outcome {
+	t.Helper()
 	const limit = time.Minute // only a program that hangs takes so long
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()

@@ -39,6 +39,9 @@ them), and measures all in turn, round after round. There are these kinds of row
 
   latency     ping-pong, one way
   stream      windows of 64 messages in one direction
+  written     ping-pong and stream of large messages whose sender has written each line of them since
+              the last one, as programs do: what nobody has written since may lie in the caches of
+              the receiver's core, and reads fast
   barrier, bcast, allreduce, alltoall
               as loops with a barrier inside
   vector, indexed, struct
@@ -50,6 +53,10 @@ them), and measures all in turn, round after round. There are these kinds of row
               one-sided communication with a rank that waits: one operation and a flush; fetch is
               MPI_Fetch_and_op. put-stream: a window of 64; -created: of memory that the program
               has allocated, not the library
+  lock, start, fence
+              epochs with one put each: MPI_Win_lock and _unlock (shared; -exclusive; -all; -contended:
+              both ranks want it), MPI_Win_start and _complete beside _post and _wait, one way, and
+              MPI_Win_fence
   unexpected  ping-pong beside 1,000 messages of other tags that nobody receives
   threads     ping-pong of 2 and of 4 threads in each process at once (MPI_THREAD_MULTIPLE):
               the time of one message of them all

@@ -218,7 +218,7 @@ function connect() {
     opened = true;
     take(JSON.parse(e.data));
     if (state && !state.over) say((state.old ? 'old: the launcher is not heard' : 'live') + (base === here ? '' : ', from ' + base), state.old);
-    if (state && state.over) { source.close(); source = null; say('over: this is how it was'); }
+    if (state && state.over) { source.close(); source = null; requestAnimationFrame(() => say('over: this is how it was')); } // once it is drawn
   });
   on('state', take); on('news', n => state && takeNews(n)); on('sample', x => state && takeSample(x)); on('alive', () => {});
   on('old', () => { if (state) { state.old = true; redraw(); } });
