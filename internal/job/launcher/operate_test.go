@@ -22,12 +22,20 @@ type asking struct {
 	ask    func(do status.Operator)
 	asked  chan struct{}
 	events []status.Event
+
+	procs   int
+	counted chan struct{} // if set: closed once procs processes have counted
 }
 
-func (a *asking) Begin(status.Job)                   {}
-func (a *asking) Sample(proto.Time, []status.Sample) {}
-func (a *asking) Agent(int, string, agent.Agent)     {}
-func (a *asking) Operator(do status.Operator)        { a.do = do }
+func (a *asking) Begin(status.Job)               {}
+func (a *asking) Agent(int, string, agent.Agent) {}
+func (a *asking) Operator(do status.Operator)    { a.do = do }
+func (a *asking) Sample(_ proto.Time, all []status.Sample) {
+	if a.counted != nil && len(all) == a.procs {
+		close(a.counted)
+		a.counted = nil
+	}
+}
 func (a *asking) Observe(o *status.Observation) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -103,8 +111,15 @@ func TestOperateTraces(t *testing.T) {
 
 func operateTraces(t *testing.T, c Config) {
 	dir := t.TempDir()
-	w := &asking{asked: make(chan struct{})}
+	counted := make(chan struct{})
+	w := &asking{asked: make(chan struct{}), procs: 4, counted: counted}
 	w.ask = func(do status.Operator) {
+		// A process that lives may not have come to the library, and then records nothing.
+		select {
+		case <-counted:
+		case <-time.After(20 * time.Second):
+			t.Error("the processes count nothing")
+		}
 		if said, err := do(status.Request{Action: status.Trace}); err != nil || !strings.Contains(said, "a trace of one second") {
 			t.Errorf("trace: %q %v", said, err)
 		}
@@ -113,7 +128,7 @@ func operateTraces(t *testing.T, c Config) {
 		}
 	}
 	c.Ranks, c.Replicas, c.Watch, c.Counted, c.TraceDir = 2, 2, w, true, dir
-	run(t, c, "rounds", "500", "5ms")
+	run(t, c, "rounds", "800", "5ms") // 4 s: a second until all have counted, and the span after that
 	<-w.asked
 	var told *status.Event
 	for i, e := range w.events {

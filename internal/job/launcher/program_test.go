@@ -84,7 +84,11 @@ func program(name string, args []string) int {
 	case "rounds": // see resume_test.go
 		n, _ := strconv.Atoi(args[0])
 		d, _ := time.ParseDuration(args[1])
-		rounds(n, d)
+		end := ""
+		if len(args) > 2 {
+			end = args[2]
+		}
+		rounds(n, d, end)
 	case "hang": // see explain_test.go
 		hang()
 	case "heal": // see recovery_test.go

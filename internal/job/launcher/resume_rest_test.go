@@ -26,6 +26,7 @@ func TestResumeFaultsAndTrace(t *testing.T) {
 	r.await(1, 200)
 	r.loseLauncher()
 	r.resume()
+	r.noted("rank 1 replica 1")
 	report := r.end()
 	r.check(report, 2, n)
 	if len(report.Faults) != 1 || report.Faults[0].Injected == nil || len(report.Deaths) != 1 || report.Deaths[0].Process != 3 {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -20,8 +22,8 @@ import (
 )
 
 // rounds has all ranks add numbers, and each tell the sum, round by round. Between rounds there is
-// a safe point.
-func rounds(n int, pause time.Duration) {
+// a safe point. Then it waits for the file end, if that is named.
+func rounds(n int, pause time.Duration, end string) {
 	lib.Main(func(world *lib.Comm) error {
 		state := struct{ Round, Sum int }{}
 		if err := lib.Register(world, "state", &state); err != nil {
@@ -32,6 +34,12 @@ func rounds(n int, pause time.Duration) {
 				return err
 			}
 			if state.Round == n {
+				for end != "" {
+					if _, err := os.Stat(end); err == nil {
+						break
+					}
+					time.Sleep(time.Millisecond)
+				}
 				return nil
 			}
 			sum := []int{0}
@@ -143,6 +151,7 @@ type relayed struct {
 	lost    error        // why the next one has none
 	names   []string     // of the hosts; nil: their own
 	hub     *console.Hub // shows the present launcher's output; nil: the wall does
+	last    string       // the file without which no job of rounds ends
 
 	keeping sync.Mutex
 	state   []byte
@@ -152,6 +161,7 @@ type relayed struct {
 // newRelayed starts agents, and their first launcher's listener.
 func newRelayed(t *testing.T, hosts int) *relayed {
 	r := &relayed{wall: newWall(), t: t, key: secure.NewKey(), hosts: hosts, term: 1, dead: make([]bool, hosts)}
+	r.last = filepath.Join(t.TempDir(), "last")
 	r.open(remote.Options{})
 	for i := range hosts {
 		local, err := agent.NewLocal()
@@ -223,8 +233,11 @@ func (r *relayed) config(c Config) Config {
 	return c
 }
 
-// run starts the job.
+// run starts the job. One of rounds goes on until letEnd or end.
 func (r *relayed) run(c Config, args ...string) {
+	if args[0] == "rounds" {
+		args = append(slices.Clone(args), r.last)
+	}
 	c = r.config(complete(c, args))
 	for _, a := range r.agents {
 		c.Agents = append(c.Agents, a)
@@ -304,9 +317,33 @@ func (r *relayed) await(rank int, n int64) {
 	}
 }
 
-// end waits for the job's end.
+// letEnd lets the job end. A launcher takes over when it gets a core: so long the job is there.
+func (r *relayed) letEnd() {
+	r.t.Helper()
+	if err := os.WriteFile(r.last, nil, 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// noted waits until the user has been told something.
+func (r *relayed) noted(text string) {
+	r.t.Helper()
+	told := func() string {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.notes.String()
+	}
+	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(told(), text); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			r.t.Fatalf("nothing says %q; notes %q", text, told())
+		}
+	}
+}
+
+// end lets the job end, and waits for that.
 func (r *relayed) end() *Report {
 	r.t.Helper()
+	r.letEnd()
 	select {
 	case o := <-r.result:
 		return o.report
@@ -442,6 +479,7 @@ func TestResume(t *testing.T) {
 		r := newRelayed(t, 2)
 		r.run(Config{Ranks: 2, Replicas: 2, Places: layers(2, 2)}, "rounds", "20", "1ms")
 		r.await(0, 100)
+		r.letEnd()
 		r.loseLauncher()
 		time.Sleep(500 * time.Millisecond)
 		r.resume()
