@@ -30,3 +30,8 @@ func TestFortranStatuses(t *testing.T) {
 		t.Error(o)
 	}
 }
+
+// A program without our header finds the conversions of handles and statuses by their names.
+func TestConversionsByName(t *testing.T) {
+	cprogram.Run(t, cprogram.Compile(t, "f2c")).Fine(t)
+}
