@@ -6,7 +6,8 @@
    until these have been counted.
 
    The number of operations is found while running, so that the measured part takes
-   long enough for the clock and never too long. Collectives are timed as loops with a
+   long enough for the clock and never too long. Some hundred go before, or as many as fit
+   into that time: the first ones make connections and memory. Collectives are timed as loops with a
    barrier inside: a bare loop of broadcasts would time how far the root may run ahead.
    What is counted has no such barrier. */
 #include <mpi.h>
@@ -21,6 +22,7 @@ enum {
 	window = 64,
 	depth = 1000, /* receives or messages that stand in the queues meanwhile */
 	threads = 4, /* at most */
+	warm = 300, /* operations before those that are measured */
 };
 #ifndef ENOUGH
 #define ENOUGH 0.15
@@ -392,7 +394,7 @@ static __attribute__((noinline)) void mark(int marked)
    isn't counted. Ahead: the others of them wait for the file "done" in front of the first mark. */
 static void counted(const struct kind *k, int of, const char *dir, int ahead)
 {
-	enum { warm = 300, operations = 12 };
+	enum { operations = 12 };
 	char name[512];
 	int marked = 0;
 	if (k->before)
@@ -456,6 +458,7 @@ int main(int argc, char **argv)
 	size_t room = (size_t)(bytes > 8 ? bytes : 8) * (k->make ? 4 : 1) * (k->all ? size : 1) * (k->each ? window : 1) * (k->threads ? k->threads : 1);
 	out = malloc(room);
 	in = malloc(room);
+	__asm__("" : "+r"(out), "+r"(in)); /* else these are callocs to the compiler, and have no pages yet */
 	memset(out, 0, room); /* 0.0, too */
 	memset(in, 0, room);
 
@@ -465,10 +468,15 @@ int main(int argc, char **argv)
 		MPI_Finalize();
 		return 0;
 	}
-	long n = 1;
-	double took;
-	while ((took = timed(k, n)) < enough / 8 && n < 1L << 30)
-		n *= 2;
+	long n = 1, done = 1;
+	double took = timed(k, n), spent = took;
+	while ((took < enough / 8 || (done < warm && spent < enough)) && n < 1L << 30) {
+		if (took < enough / 8)
+			n *= 2;
+		took = timed(k, n);
+		spent += took;
+		done += n;
+	}
 	n = (long)(n * enough / took) + 1;
 	took = timed(k, n);
 	if (rank == 0)
