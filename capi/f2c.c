@@ -1,21 +1,24 @@
 // The conversions between handles of C and of Fortran by their old names. mpi.h has macros for
 // these, since the standard's ABI names toint and fromint only. But programs without a header look
 // the functions up while they run: MPI.jl does. Integers of Fortran are int here.
+#include <stdint.h>
+
 #include "../abi/mpi.h"
 
 // A macro of mpi.h may have the name, so the linker alone gets it.
 #define NAMED(name) __asm__("MPI_" name)
 
-#define HANDLES(kind, type)                           \
-	int kind##_c2f(type handle) NAMED(#kind "_c2f");  \
-	type kind##_f2c(int handle) NAMED(#kind "_f2c");  \
-	int kind##_c2f(type handle)                       \
-	{                                                 \
-		return PMPI_##kind##_toint(handle);           \
-	}                                                 \
-	type kind##_f2c(int handle)                       \
-	{                                                 \
-		return PMPI_##kind##_fromint(handle);         \
+// As in MPI_Comm_toint and its kin, which the library doesn't call by these names.
+#define HANDLES(kind, type)                          \
+	int kind##_c2f(type handle) NAMED(#kind "_c2f"); \
+	type kind##_f2c(int handle) NAMED(#kind "_f2c"); \
+	int kind##_c2f(type handle)                      \
+	{                                                \
+		return (int)(intptr_t)handle;                \
+	}                                                \
+	type kind##_f2c(int handle)                      \
+	{                                                \
+		return (type)(intptr_t)handle;               \
 	}
 
 HANDLES(Comm, MPI_Comm)

@@ -3,6 +3,7 @@ package test
 import (
 	"bytes"
 	"debug/elf"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -14,7 +15,8 @@ import (
 )
 
 // The library has the standard's soname and defines all functions of the table: each MPI_X is weak,
-// each PMPI_X strong. Of others it has the names of extensions alone, in both spellings.
+// each PMPI_X strong. Of others it has the names of extensions alone, in both spellings, and the
+// conversions between C and Fortran, which mpi.h defines by itself.
 func TestSymbols(t *testing.T) {
 	file, err := elf.Open(cprogram.Library())
 	if err != nil {
@@ -46,7 +48,25 @@ func TestSymbols(t *testing.T) {
 			t.Errorf("P%s: defined %v, %v", f.Name, ok, bind)
 		}
 	}
+	header, err := os.ReadFile(filepath.Join(cprogram.Header(), "mpi.h"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inHeader := make(map[string]bool)
+	for _, found := range regexp.MustCompile(`(?m)^(?:#define|static __inline__ int) (MPI_\w+_(?:c|f|f08)2(?:c|f|f08))\b`).FindAllSubmatch(header, -1) {
+		name := string(found[1])
+		inHeader[name] = true
+		if _, ok := defined[name]; !ok {
+			t.Errorf("%s is in mpi.h only", name)
+		}
+	}
+	if len(inHeader) != 28 { // two of each of 11 kinds of handles, 6 of statuses
+		t.Errorf("mpi.h has %d conversions", len(inHeader))
+	}
 	for name := range defined {
+		if inHeader[name] {
+			continue
+		}
 		if strings.HasPrefix(name, "MPI_") || strings.HasPrefix(name, "PMPI_") {
 			f := strings.TrimPrefix(name, "P")
 			// MPIX_Comm_revoke is MPI_Comm_revoke, too.
