@@ -34,12 +34,12 @@ HANDLES(Type, MPI_Datatype)
 HANDLES(Win, MPI_Win)
 
 // A status is the same in memory everywhere.
-#define STATUSES(name)                                                        \
+#define STATUSES(name)                                                                \
 	int status_##name(const MPI_Status *from, MPI_Status *to) NAMED("Status_" #name); \
-	int status_##name(const MPI_Status *from, MPI_Status *to)                 \
-	{                                                                         \
-		*to = *from;                                                          \
-		return MPI_SUCCESS;                                                   \
+	int status_##name(const MPI_Status *from, MPI_Status *to)                         \
+	{                                                                                 \
+		*to = *from;                                                                  \
+		return MPI_SUCCESS;                                                           \
 	}
 
 STATUSES(c2f)
